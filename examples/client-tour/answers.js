@@ -4,7 +4,7 @@ import { block } from "./describe.js";
 /** @import { InputHandlers } from "@parlance/mcp/client" */
 
 /**
- * What a person, a model and this program answer when the server asks. A real client shows a dialog instead.
+ * The responses of a person, a model and this program to requests of the server. A real client shows a dialog instead.
  *
  * @param {(text: string) => void} heard
  * @param {readonly Root[]} roots

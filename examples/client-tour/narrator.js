@@ -65,7 +65,7 @@ export class Narrator {
 }
 
 /**
- * What is shown of a value if nobody says otherwise.
+ * The part of a value that is shown by default.
  *
  * @param {unknown} value
  */
@@ -86,7 +86,7 @@ function failure(error) {
 }
 
 /**
- * What a server has sent may be long, and hold characters that a terminal obeys.
+ * Text of a server may be long, and contain control characters of terminals.
  *
  * @param {string} text
  */

@@ -4,7 +4,7 @@
 /** @import { add } from "./server/sums.js" */
 
 /**
- * What a section plays with.
+ * The values that a section uses.
  *
  * @typedef {object} Stage
  * @property {Client<ToolTypes & { add: typeof add }>} client calls of `add` are typed by its schemas

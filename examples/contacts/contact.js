@@ -15,7 +15,7 @@ const fields = {
   notes: text(10_000),
 };
 
-/** What a contact is made of. What is not known is empty. */
+/** The fields of a contact. Unknown ones are empty. */
 export const NewContact = z.strictObject({
   name: fields.name,
   email: fields.email.default(""),
@@ -24,7 +24,7 @@ export const NewContact = z.strictObject({
   notes: fields.notes.default(""),
 });
 
-/** What changes in a contact: only what is given. */
+/** The changes of a contact: only the given fields. */
 export const Changes = z.strictObject(fields).partial();
 
 /** The number of a contact. It is never given to another one. */

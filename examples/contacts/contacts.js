@@ -9,7 +9,7 @@ import { addTools } from "./tools.js";
 /** @import { Store } from "./store.js" */
 
 /**
- * What the files of this example share: the contacts, and who is told when they change.
+ * The objects that the files of this example share: the contacts, and the listeners for their changes.
  *
  * @typedef {object} Book
  * @property {Server} server

@@ -14,7 +14,7 @@ export async function folderReader(folder) {
   const root = await realpath(folder);
   return async (path) => {
     const real = await realpath(resolve(root, path)).catch(() => undefined);
-    // Whether something outside is there or not is nobody's business.
+    // The caller does not learn whether a file outside exists.
     if (real === undefined || isOutside(relative(root, real))) {
       throw new ToolError(`There is no file ${path} in the folder for imports`);
     }

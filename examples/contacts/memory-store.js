@@ -15,7 +15,7 @@ export class MemoryStore {
   /** @param {{ query: string, limit: number, skip: number }} page */
   search({ query, limit, skip }) {
     const words = wordsOf(query);
-    // What has no word in it, such as "?!", is in no contact.
+    // A text without a word, such as "?!", matches no contact.
     const isVain = words.length === 0 && query.trim() !== "";
     const found = isVain ? [] : this.all().filter((contact) => hasWords(textOf(contact), words));
     const isBetter = (/** @type {z.infer<typeof Contact>} */ { name }) => Number(hasWords(name, words));

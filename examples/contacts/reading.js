@@ -8,7 +8,7 @@ const mostListed = 1_000;
 const mostOffered = 100;
 
 /**
- * What a person picks in their client: contacts to show the model, and a letter to write.
+ * Choices of a person in their client: contacts to show the model, and a letter to write.
  *
  * @param {Book} book
  */

@@ -13,7 +13,7 @@ try {
   const { file, "import-from": folder } = values;
   const readFile = folder === undefined ? undefined : await folderReader(folder);
   const store = new SqliteStore(file);
-  // What is in memory only is there to be tried.
+  // Contacts in memory are for trying the example.
   if (file === undefined) store.addAll(people);
   const serving = await serveStdio(createContacts(store, { readFile }));
   await serving.closed;

@@ -33,7 +33,7 @@ const tables = `
 /** Milliseconds to wait for another process that uses the same file. Nothing else runs meanwhile. */
 const patience = 1_000;
 
-/** What SQLite says when it is not the statement that is wrong. */
+/** Errors of SQLite that are not the fault of the statement. */
 const surroundings = /readonly|full|disk I\/O|not a database|malformed|Could not open|unable to open/;
 
 /**
@@ -61,7 +61,7 @@ export class SqliteStore {
   /** @param {{ query: string, limit: number, skip: number }} page */
   search({ query, limit, skip }) {
     const words = matchOf(query);
-    // What has no word in it, such as "?!", is in no contact.
+    // A text without a word, such as "?!", matches no contact.
     if (words === "" && query.trim() !== "") return { total: 0, contacts: [] };
     const [from, order, values] =
       words === ""

@@ -21,5 +21,5 @@
  * @property {() => number[]} deleteAll the ids of all that there were
  */
 
-/** What a person can do something about: the file is busy, read-only, or not ours. */
+/** Faults that a person can fix: the file is busy, read-only, or not ours. */
 export class StoreError extends Error {}

@@ -5,11 +5,11 @@ import { watchFor } from "./watch-for.js";
 /** @import { Context } from "@parlance/mcp/server" */
 /** @import { Repository } from "./git.js" */
 
-/** What git itself ends with when it gives up. Not a code of JSON-RPC: those are below zero. */
+/** The exit code of git when it gives up. Not a code of JSON-RPC: those are below zero. */
 const gitFailed = 128;
 
 /**
- * What a resource or a prompt gives. Unlike a tool these have no result that says how they failed, so that git's words are
+ * The result of a resource or a prompt. Unlike a tool these have no result that says how they failed, so that git's words are
  * an error of the protocol.
  *
  * @template Value

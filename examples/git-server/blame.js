@@ -3,7 +3,7 @@ import { Commit, commitOf } from "./commits.js";
 
 /** @import { Output } from "./git.js" */
 
-/** What `git_blame` gives. */
+/** The result of `git_blame`. */
 export const Blame = z.object({
   lines: z.array(z.object({ line: z.int().describe("Counted from 1"), commit: z.string(), text: z.string() })),
   commits: z.array(Commit).describe("Those that the lines come from"),

@@ -5,7 +5,7 @@ import { GitError } from "./git.js";
 
 const count = z.int().min(0);
 
-/** What has changed between two states, as `git_diff` gives it. */
+/** The changes between two states, as `git_diff` returns them. */
 export const Changes = z.object({
   filesChanged: count,
   insertions: count.describe("Lines"),
@@ -56,7 +56,7 @@ export function parseChanges({ text, cut }) {
   const fields = new Fields(text || "\0");
   const states = readStates(fields);
   const counted = readCounts(fields).map((file) => ({ ...file, change: states.get(file.path) ?? "modified" }));
-  // What a cut has left of a line is left out.
+  // A line that the cut has shortened is left out.
   const patch = cut ? fields.rest.slice(0, fields.rest.lastIndexOf("\n") + 1) : fields.rest;
   const lines = new Set(patch.split("\n"));
   const files = counted.filter((file) => cut || isChanged(file, lines));
@@ -133,7 +133,7 @@ class Fields {
     this.#text = text;
   }
 
-  /** What is behind the fields that were taken. */
+  /** The text after the fields that were taken. */
   get rest() {
     return this.#text.slice(this.#at);
   }

@@ -11,7 +11,7 @@ export const Commit = z.object({
   subject: z.string().describe("What its message begins with"),
 });
 
-/** What `git_log` gives. */
+/** The result of `git_log`. */
 export const Log = z.object({
   commits: z.array(Commit).describe("Newest first"),
   more: z.boolean().describe("Whether there are older ones, to be had with skip"),

@@ -42,7 +42,7 @@ export async function completePath(git, typed, revision) {
 }
 
 /**
- * What a commit has at a path: a file, a folder, or with a slash at the end what is in that folder.
+ * The object of a commit at a path: a file, a folder, or with a slash at the end the contents of that folder.
  *
  * @param {Repository} git
  * @param {string} revision

@@ -9,7 +9,7 @@ import { basename, isAbsolute } from "node:path";
 export const mostBytes = 1024 * 1024;
 /** Of git's complaints, enough to mend a mistake. */
 const mostWords = 4 * 1024;
-/** Nobody waits for longer, and a git that waits for a file system would never end. */
+/** The longest that a client waits; a git that waits for a file system would never end. */
 const mostMilliseconds = 120_000;
 
 /** Whatever the user and the repository have configured. */
@@ -43,7 +43,7 @@ export class GitError extends Error {}
 export class UnknownRevision extends GitError {}
 
 /**
- * What git has written.
+ * The output of git.
  *
  * @typedef {object} Output
  * @property {Buffer} bytes

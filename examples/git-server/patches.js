@@ -3,7 +3,7 @@ import { patchFormat } from "./changes.js";
 /** @import { Repository } from "./git.js" */
 
 /**
- * What the next commit would change.
+ * The changes of the next commit.
  *
  * @param {Repository} git
  */

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 /** @import { Output } from "./git.js" */
 
-/** What `git_status` gives. */
+/** The result of `git_status`. */
 export const Status = z.object({
   branch: z.string().nullable().describe("null when HEAD is detached"),
   commit: z.string().nullable().describe("null before the first commit"),

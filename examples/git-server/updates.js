@@ -5,7 +5,7 @@ import { Watcher } from "./watcher.js";
 /** @import { Repository } from "./git.js" */
 
 /**
- * What git is asked to see that a resource has changed: less than the resource holds, and different whenever that is.
+ * The git commands that detect a change of a resource: their output is shorter than the resource, and changes with it.
  *
  * @type {ReadonlyMap<string, readonly string[]>}
  */

@@ -12,7 +12,7 @@ export function watchFor(context) {
   return {
     signal: context.signal,
     onStart: (/** @type {readonly string[]} */ args) => context.log("debug", `git ${args.join(" ")}`, "git"),
-    // What is no more than was told before does not go out.
+    // A change that was notified before is not sent again.
     onOutput: (/** @type {number} */ bytes) =>
       context.progress(Math.ceil(bytes / block), undefined, `${bytes} bytes from git`),
   };

@@ -1,7 +1,7 @@
-// What the files here use of their platforms. `@cloudflare/workers-types`, `@types/bun` and `@types/deno` say all of it.
+// The parts of the platforms that the files here use. `@cloudflare/workers-types`, `@types/bun` and `@types/deno` say all of it.
 
 declare module "cloudflare:workers" {
-  /** What wrangler.jsonc and secrets bind. */
+  /** The bindings of wrangler.jsonc and secrets. */
   export const env: { readonly STATE_SECRET: string };
 }
 

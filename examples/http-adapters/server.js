@@ -5,7 +5,7 @@ import { people } from "../contacts/people.js";
 /** @import { ServerOptions } from "@parlance/mcp/server" */
 
 /**
- * What is served here on every platform: a few contacts, which are gone when the process ends.
+ * The server of every platform here: a few contacts, which are gone when the process ends.
  *
  * @param {Pick<ServerOptions, "requestState">} [options]
  */

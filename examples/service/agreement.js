@@ -15,5 +15,5 @@ export const framing = way === "content-length" ? contentLength : lines;
  */
 export const cancellation = { ...lspCancellation, error: null };
 
-/** What a WebSocket is told that it is for. */
+/** The subprotocol of the WebSocket. */
 export const protocol = "jsonrpc";

@@ -74,7 +74,7 @@ const { reason, error } = await connection.closed;
 if (reason !== "closed") throw error;
 
 /**
- * What a caller gets: a result, the error of the service, or the reason why there is neither.
+ * The outcome of a call: a result, the error of the service, or the reason why there is neither.
  *
  * @param {() => unknown} play
  */

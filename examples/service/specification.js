@@ -24,7 +24,7 @@ export function addSpecificationMethods(service) {
     .method("subtract", ({ minuend, subtrahend }) => minuend - subtrahend, numbers("minuend", "subtrahend"))
     .method("sum", (/** @type {number[]} */ terms) => terms.reduce((sum, term) => sum + term, 0), { check: checkTerms })
     .method("get_data", () => ["hello", 5])
-    // The examples only ever notify of these. Nobody is answered, so the journal is where to look for them.
+    // The examples only ever notify of these. Notifications have no response, so look for them in the journal.
     .method("update", note("update"))
     .method("notify_hello", note("notify_hello"))
     .method("notify_sum", note("notify_sum"))

@@ -49,7 +49,7 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readText(root, `${folder}/package.json`)) as Manifest;
 }
 
-/** What a user may write after `from`: the package's name with each of its subpaths. */
+/** The specifiers that a user may import: the package's name with each of its subpaths. */
 function publicSpecifiers(folder: string): readonly string[] {
   const { name, exports = {} } = readManifest(folder);
   return Object.keys(exports).map((subpath) => name + subpath.slice(1));

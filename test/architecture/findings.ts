@@ -4,10 +4,10 @@ import type { Source, Tree } from "./source.js";
 export interface Finding {
   readonly rule: string;
   readonly path: string;
-  /** What breaks the rule, by a name that outlives an edit of the file: a specifier, a function, a global. */
+  /** The violation, by a name that outlives an edit of the file: a specifier, a function, a global. */
   readonly what: string;
   readonly line: number;
-  /** What is wrong and what to do about it. */
+  /** The fault and its remedy. */
   readonly message: string;
 }
 

@@ -53,7 +53,7 @@ function folderProblem({ area, path }: Source, target: string | undefined): stri
   return isOpen ? undefined : `${area} may not import ${module}`;
 }
 
-/** What a source may import: the rows of all folders around it. */
+/** The imports that a source may have: the rows of all folders around it. */
 function openTo(path: string): readonly string[] {
   const inside = path.replace(/^packages\/mcp\/src\//, "");
   return [...mayImport].flatMap(([folder, row]) => (inside.startsWith(`${folder}/`) ? row : []));

@@ -9,7 +9,7 @@ interface Case {
   readonly says: string;
   readonly path: string;
   readonly text: string;
-  /** What the rule finds, in order; nothing when it must stay silent. */
+  /** The findings of the rule, in order; none for valid code. */
   readonly finds: readonly string[];
   /** The sources beside it, by path. */
   readonly beside?: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ interface Import {
   readonly line: number;
 }
 
-/** What the rules look at: the sources, and the specifiers that our packages publish. */
+/** The input of the rules: the sources, and the specifiers that our packages publish. */
 export interface Tree {
   readonly sources: readonly Source[];
   readonly published: ReadonlySet<string>;

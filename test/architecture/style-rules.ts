@@ -25,7 +25,7 @@ function literalText(node: Node): string {
   return node.type === "Literal" ? (node.raw ?? "") : "";
 }
 
-/** What comes from outside is `unknown`; `any` would switch the compiler off for whoever touches it. */
+/** Input from outside is `unknown`; `any` would disable the compiler for every use of it. */
 export const noAny: Rule = eachSource((source) =>
   eachNode(source, ({ node }) => (node.type === "TSAnyKeyword" ? ["any", "write unknown, and narrow it"] : undefined)),
 );

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 
-/** What an issuer can be told to do wrong. */
+/** Faults that an issuer can have. */
 export interface Misbehaviour {
   /** The status of the key set, or `"long"` for one of 10 MB. */
   keys?: number | "long";

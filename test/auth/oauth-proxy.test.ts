@@ -19,7 +19,7 @@ interface Proxy extends AsyncDisposable {
   /** Every value that was written to the store. */
   readonly written: string[];
   readonly refused: string[];
-  /** What `upstreamToken` gave in the tool, five times at once. */
+  /** The results of five concurrent calls of `upstreamToken` in the tool. */
   readonly upstreamTokens: string[];
   /** A client that signs in as a user, and every token that it got. */
   signIn(

@@ -16,7 +16,7 @@ export const cells: readonly (readonly [near: Era, far: Era])[] = (["handshake",
   (near) => (["handshake", "stateless"] as const).map((far) => [near, far] as const),
 );
 
-/** What both sides offer each other. */
+/** The capabilities of both sides. */
 const offered = { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, logging: {} };
 const declared = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
@@ -67,7 +67,7 @@ export class Ends implements AsyncDisposable {
     return peer;
   }
 
-  /** What the downstream says with every request. */
+  /** The metadata of every request of the downstream. */
   get meta(): object {
     return this.#nearEra === "handshake" ? {} : { ...claim, "io.modelcontextprotocol/clientCapabilities": declared };
   }
@@ -102,7 +102,7 @@ export class Ends implements AsyncDisposable {
     return another;
   }
 
-  /** What a server answers when a session is opened. */
+  /** The response of a server to the opening of a session. */
   async #welcome(): Promise<void> {
     await expect.poll(() => this.#fars.length).toBe(1);
     const { id = 0 } = parse(await this.far.next());

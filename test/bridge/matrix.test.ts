@@ -16,7 +16,7 @@ const drivers: Readonly<Record<DriverKind, (opening: Opening) => Promise<Driver>
 /** The newest of each era. */
 const eras = ["2025-11-25", "2026-07-28"];
 
-/** What a peer without a library of ours sees is the same on every transport: it looks at one of them. */
+/** A peer without this library sees the same on every transport, so it uses one of them. */
 const kindsOn = (transports: string): readonly DriverKind[] =>
   transports === "memory to memory" ? ["client", "raw peer"] : ["client"];
 
@@ -52,7 +52,7 @@ describe.each(combinations)("bridged %s, %s to %s, by %s:", (transports, near, f
     const { driver } = talks[bare ? 1 : 0] as Talk;
     await run(driver);
     await turn();
-    // What is written stays held until the other end has said that it was read.
+    // Written bytes are kept until the other end has confirmed them.
     await vi.waitFor(() => driver.assertAtRest(), { timeout: 60_000, interval: 5 });
     if (unsound) violations.splice(0);
   });

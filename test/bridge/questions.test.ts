@@ -17,7 +17,7 @@ function asks(id: string, more = ""): string {
   return `{"jsonrpc":"2.0","id":"${id}","method":"elicitation/create","params":{"mode":"form",${form}${more}}}`;
 }
 
-/** What a round has ended with. */
+/** The outcome of a round. */
 async function round(ends: Ends): Promise<{ readonly state: string; readonly frame: string; readonly keys: string[] }> {
   const frame = await ends.near.next();
   const { result } = parse(frame);

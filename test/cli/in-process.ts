@@ -3,13 +3,13 @@ import type { runProgram } from "../../packages/cli/src/commands/program.js";
 import { exitCodes } from "../../packages/cli/src/shared/exit-codes.js";
 import { outputOf } from "../../packages/cli/src/shared/output/terminal.js";
 
-/** What a process has only one of. */
+/** State that a process has once. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly folder: string;
 }
 
-/** What a run writes to, and what interrupts it. */
+/** The output of a run, and its interrupt. */
 export interface Ends {
   readonly stdout: Writable;
   readonly stderr: Writable;

@@ -108,7 +108,7 @@ interface JsonReport {
   readonly pending: readonly { readonly n: number }[];
 }
 
-/** What a check finds, without the words. */
+/** The findings of a check, without their texts. */
 async function found(path: string): Promise<unknown> {
   const { stdout } = await parlance(["check", path, "--json"]);
   const { verdicts, pending } = JSON.parse(stdout) as JsonReport;

@@ -12,7 +12,7 @@ import { Scratch } from "./scratch.js";
 const main = fileURLToPath(new URL("../../packages/cli/dist/parlance.js", import.meta.url));
 const contacts = fileURLToPath(new URL("../../examples/contacts/server.js", import.meta.url));
 
-/** What a client does with a server, the same each time. */
+/** The actions of a client with a server, the same each time. */
 type Session = (client: Client) => Promise<void>;
 
 /** Lists, searches, imports with progress, is asked and says yes, and hears of a change that it has subscribed to. */

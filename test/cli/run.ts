@@ -27,7 +27,7 @@ export function misbehaving(name: string): readonly string[] {
   return ["--", process.execPath, fixture("misbehaving-server.js"), name];
 }
 
-/** What a run of the command has left behind. */
+/** The outcome of a run of the command. */
 export interface Ran {
   readonly code: number | null;
   readonly stdout: string;

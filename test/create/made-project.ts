@@ -8,7 +8,7 @@ export const createParlance: string = fileURLToPath(
   new URL("../../packages/create-parlance/dist/create-parlance.js", import.meta.url),
 );
 
-/** What a command has left behind. */
+/** The outcome of a command. */
 export interface Ran {
   readonly code: number;
   readonly output: string;

@@ -92,7 +92,7 @@ beforeAll(async () => {
   if (together.length > 0) alongside = await runInTurn(together.map(ownPathOf));
 }, 600_000);
 
-/** What the process that runs several snippets has written besides: nothing, unless Node itself has something to say. */
+/** Further output of the process that runs several snippets: none, unless Node itself prints something. */
 let alongside = "";
 
 /**
@@ -119,7 +119,7 @@ async function runInTurn(paths: readonly string[]): Promise<string> {
   return `${stdout}${stderr}`;
 }
 
-/** What a program of `runInTurn` has left. Rejects for one that was not run to its end. */
+/** The outcome of a program of `runInTurn`. Rejects for one that was not run to its end. */
 async function runOf(path: string): Promise<Run> {
   const { stdout, stderr } = JSON.parse(await readFile(`${path}.run`, "utf8")) as Pick<Run, "stdout" | "stderr">;
   return { stdout, stderr, failures: await failuresIn(`${path}.failures`) };

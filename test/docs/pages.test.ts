@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
-// What every page of the docs has, so that a reader finds it: search engines show the description, and the site the first heading.
+// The required parts of every page, by which readers find it: search engines show the description, and the site the first heading.
 
 const docs = join(import.meta.dirname, "../../docs");
 const files = await readdir(docs, { recursive: true });

@@ -32,7 +32,7 @@ const ways = [
 describe.skipIf(!isInstalled)("the README in a folder made by npm init", () => {
   let folder = "";
   let command = "";
-  /** What the README says that its client prints. */
+  /** The output of the client, according to the README. */
   let printed = "";
 
   beforeAll(async () => {

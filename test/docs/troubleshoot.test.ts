@@ -57,7 +57,7 @@ function createFaulty() {
 
 const quiet = { report: () => undefined };
 
-/** What a client says of a call to the faulty server. */
+/** The error of a client for a call to the faulty server. */
 function calling(name: string, args?: Record<string, unknown>, options?: { readonly timeout: number }) {
   return async () => {
     await using client = await connect(createFaulty(), quiet);
@@ -66,7 +66,7 @@ function calling(name: string, args?: Record<string, unknown>, options?: { reado
   };
 }
 
-/** What a client says of a program. */
+/** The error of a client for a program. */
 function starting(code: string) {
   return async () => {
     const target = { command: process.execPath, args: ["-e", code], stderr: "pipe" } as const;
@@ -74,7 +74,7 @@ function starting(code: string) {
   };
 }
 
-/** What the faulty server says over HTTP. */
+/** The response of the faulty server over HTTP. */
 function posting(headers: Readonly<Record<string, string>>, body: unknown, url = "http://localhost/mcp") {
   return async () => {
     const request = new Request(url, {

@@ -20,7 +20,7 @@ const olderHeading = `
 The same program, with \`--revision\`. Each is compared with the one before: \`-\` is what went, \`+\` what came.
 `;
 
-/** What the tour prints. Rejects when it exits with any code but 0. */
+/** The output of the tour. Rejects when it exits with any code but 0. */
 async function tour(...args: string[]): Promise<string> {
   const { stdout, stderr } = await run(process.execPath, ["tour.js", ...args], { cwd: folder });
   expect(stderr).toBe("");

@@ -45,7 +45,7 @@ export async function ask(client: Client, tool: string, args: Record<string, unk
   return result.structuredContent ?? JSON.parse(textOf(result));
 }
 
-/** What a tool says when it fails. */
+/** The text of a failed tool. */
 export async function refusal(client: Client, tool: string, args: Record<string, unknown> = {}): Promise<string> {
   const result = await client.tools.call(tool, args);
   return result.isError === true ? textOf(result) : `no failure, but ${textOf(result)}`;

@@ -19,7 +19,7 @@ interface Outcome {
   readonly text: string;
 }
 
-/** What a person answers, or does before they answer. */
+/** The responses of a person, and their actions before. */
 type Answer = object | (() => Promise<object>);
 
 /** A client with a person in front of it, frame by frame. */

@@ -190,7 +190,7 @@ describe("a file", () => {
   test("that another program uses is named, and works again afterwards", async () => {
     using folder = new Scratch();
     await using client = await openContacts(["--file", folder.at("contacts.db")]);
-    // What SQLite in WebAssembly takes for a lock.
+    // The lock of SQLite in WebAssembly.
     mkdirSync(folder.at("contacts.db.lock"));
     const busy = "contacts.db: another program is using it. Try again; if there is none, remove contacts.db.lock";
     expect(await refusal(client, "add_contact", { name: "Ada" })).toBe(busy);

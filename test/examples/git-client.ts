@@ -24,7 +24,7 @@ export class GitClient implements AsyncDisposable {
     return result.structuredContent ?? JSON.parse(textOf(result));
   }
 
-  /** What a tool says when it fails. */
+  /** The text of a failed tool. */
   async refusal(tool: string, args: Record<string, unknown> = {}): Promise<string> {
     const result = await this.client.tools.call(tool, args);
     return result.isError === true ? textOf(result) : `no failure, but ${textOf(result)}`;

@@ -25,7 +25,7 @@ abstract class Follower implements AsyncDisposable {
   abstract open(): Promise<void>;
   abstract follow(uri: string): Promise<void>;
   abstract leave(uri: string): Promise<void>;
-  /** What is told when a resource has changed that is followed. */
+  /** The notification of a change of a subscribed resource. */
   abstract updated(uri: string): string;
   protected abstract request(method: string, params: object): string;
 

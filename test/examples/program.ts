@@ -7,7 +7,7 @@ export class Program implements AsyncDisposable {
   /** The first line that it has printed. */
   line = "";
   readonly #child: ChildProcess;
-  /** What it has written to stderr, and how it has ended if that was no success. */
+  /** Its output on stderr, with its exit code or signal if it failed. */
   readonly #ended: Promise<string>;
 
   private constructor(child: ChildProcess) {

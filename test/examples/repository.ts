@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A home without anything in it, so that nobody's configuration is found there. */
+/** An empty home, so that no configuration is found there. */
 export const home = "/nonexistent";
 
 /** One author and one moment for all commits. */

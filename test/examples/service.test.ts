@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const folder = fileURLToPath(new URL("../../examples/service/", import.meta.url));
 const run = promisify(execFile);
 
-/** What the client prints, without its first line. The promise rejects when it exits with any code but 0. */
+/** The output of the client, without its first line. The promise rejects when it exits with any code but 0. */
 async function transcript(...flags: string[]): Promise<{ first: string; rest: string; stderr: string }> {
   const { stdout, stderr } = await run(process.execPath, ["client.js", ...flags], { cwd: folder });
   const end = stdout.indexOf("\n");

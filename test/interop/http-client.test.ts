@@ -105,7 +105,7 @@ async function textOf(client: Client, tool: string, args: Record<string, unknown
   return content.map((block) => (block.type === "text" ? block.text : block.type)).join(" ");
 }
 
-/** What every server of these offers. */
+/** The features that all of these servers have. */
 async function tour(client: Client): Promise<void> {
   expect((await client.tools.list().all()).map(({ name }) => name)).toContain("add");
   expect(await textOf(client, "add", { a: 1, b: 2 })).toBe("3");

@@ -48,7 +48,7 @@ test.each(libraries)("the page on %s shows the program that runs here", async (l
   expect((await readPage(library)).before).toBe(await readFile(before(library), "utf8"));
 });
 
-/** What a client finds and gets in a server of notes. */
+/** The lists and results of a server of notes. */
 async function tour(client: Client): Promise<object> {
   const tools = await client.tools.list().all();
   const call = async (name: string, args: object): Promise<object> => {

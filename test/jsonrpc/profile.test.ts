@@ -8,7 +8,7 @@ import { bare } from "./wire.js";
 const withoutId = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request"}}';
 const parseErrorWithoutId = '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"}}';
 
-/** What MCP narrows, by the rules of the protocol map. */
+/** The restrictions of MCP, by the rules of the protocol map. */
 const narrowed: readonly { rule: string; sent: string; answer?: string }[] = [
   {
     rule: "J-4: positional params are invalid params",

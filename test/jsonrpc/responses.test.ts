@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { requestText, successText } from "./held.js";
 import { expectAlive, overMemory, type Talk, transports, turn } from "./transports.js";
 
-/** What a peer may write in the place of a response to id 1, and why the call fails of it. */
+/** Frames in the place of a response to id 1, and the error of the call. */
 const noResponses: readonly { answer: string; why: string }[] = [
   {
     answer: '{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"no"}}',
@@ -41,7 +41,7 @@ const noResponses: readonly { answer: string; why: string }[] = [
   },
 ];
 
-/** What answers no call, and how it shows. */
+/** Frames that answer no call, and their reports. */
 const strangers: readonly { answer: string; shows: string }[] = [
   { answer: successText('"1"', "2"), shows: 'received a result to id "1", which no call waits for' },
   { answer: successText("7", "2"), shows: "received a result to id 7, which no call waits for" },

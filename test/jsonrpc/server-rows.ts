@@ -1,7 +1,7 @@
 import type { Transport } from "./transports.js";
 import { internal, invalid, invalidRequest, notFound, parseError } from "./wire.js";
 
-/** What a peer writes, and what it must read. */
+/** The frames that a peer writes, and those that it must read. */
 export interface Row {
   readonly name: string;
   /** One frame, or several at once. */

@@ -11,7 +11,7 @@ export interface Behaviour {
   run(driver: Driver): Promise<void>;
 }
 
-/** What both the driver and its server have: where a bridge is between them, that is the older revision's. */
+/** The facts that the driver and its server share: with a bridge between them, those of the older revision. */
 export function older({ revision, far = revision }: Pick<Driver, "revision" | "far">): string {
   return far < revision ? far : revision;
 }

@@ -72,7 +72,7 @@ class ClientDriver implements Driver {
   readonly #reports: readonly string[];
   #client: Client | undefined;
   #told: Told[] = [];
-  /** What is followed: the client hears of it besides. */
+  /** The subscriptions, whose notifications the client receives as well. */
   readonly #followed: string[] = [];
 
   constructor(reports: readonly string[], far: string | undefined) {

@@ -19,14 +19,14 @@ function structures(version: string): string {
   return has("structuredObject", "structuredContent")(version) ? "object" : "none";
 }
 
-/** What a person can be asked. */
+/** The input requests to a person. */
 function elicitation(version: string): string {
   if (has("page", "elicitationId")(version)) return "form, url with id";
   if (has("page", "url")(version)) return "form, url";
   return has("form", "message")(version) ? "form" : "none";
 }
 
-/** The code of a call that needs what nobody has declared; the revisions without one have only the engine's. */
+/** The code of a call that needs an undeclared capability; the revisions without one have only the engine's. */
 function lackingCode(version: string): unknown {
   const outcome = of(differences.lacking, version)({});
   return "error" in outcome ? outcome.error.code : undefined;

@@ -13,7 +13,7 @@ export interface Difference<Value> {
   readonly by: Readonly<Record<Version, Value>>;
 }
 
-/** What the difference is in a revision. */
+/** The difference in a revision. */
 export function of<Value>({ by }: Difference<Value>, revision: string): Value {
   const version = revisions.find((each) => each === revision);
   if (version === undefined) throw new RangeError(`there is no revision ${revision}`);
@@ -148,7 +148,7 @@ export const differences = {
     "2024-11-05": { "completion/complete": ["context"] },
     "2025-06-18": {},
   }),
-  /** What a client that can be asked everything declares. */
+  /** The capabilities of a client that responds to every request. */
   declared: difference<Fields>("2025-06-18/client/elicitation#capabilities", {
     "2024-11-05": declaredBefore,
     "2025-06-18": { ...declaredBefore, elicitation: {} },
@@ -228,7 +228,7 @@ export const differences = {
     "2024-11-05": -32_002,
     "2026-07-28": -32_602,
   }),
-  /** What depends on an argument that is settled. */
+  /** Completions that depend on another argument. */
   completedWithContext: difference<readonly string[]>("2025-06-18/server/utilities/completion", {
     "2024-11-05": ["any book"],
     "2025-06-18": ["moon", "sea"],
@@ -279,7 +279,7 @@ export const differences = {
     "2024-11-05": (required) => lacking(-32_600, required),
     "2026-07-28": (required) => lacking(-32_021, required),
   }),
-  /** What a person sees of a form, and whether there is one at all. */
+  /** The form that a person sees, if there is one. */
   form: difference<Fields | Outcome>("2025-11-25/client/elicitation#requested-schema", {
     "2024-11-05": noForm,
     "2025-06-18": formSeen({}, {}),

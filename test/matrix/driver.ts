@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   | { readonly local: LocalReason };
 
-/** What can be set about a call. */
+/** Options of a call. */
 export interface CallSettings {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ProgressParams) => void;
@@ -59,7 +59,7 @@ export type BatchedCall = readonly [method: string, params: Fields];
  */
 export interface Driver {
   readonly revision: string;
-  /** What the server speaks, where that is another revision: there is a bridge between. */
+  /** The revision of the server, if it is another one: there is a bridge between. */
   readonly far?: string | undefined;
   /** Which of the two it is: some differences are theirs. */
   readonly kind: DriverKind;
@@ -77,7 +77,7 @@ export interface Driver {
   /** Resolves when the server has given a sign of life. */
   ping(): Promise<void>;
   rootsChanged(): void;
-  /** What was told since it was asked for the last time. */
+  /** The notifications since the last read. */
   told(): readonly Told[];
   /** @throws Error for a call without its outcome, or a frame that nobody has read */
   assertAtRest(): void;
@@ -93,10 +93,10 @@ export interface HttpTarget {
   readonly fetch: (url: URL | string, init: RequestInit) => Promise<Response>;
 }
 
-/** What a driver needs to begin. */
+/** The settings of a driver. */
 export interface Opening {
   readonly revision: string;
-  /** What the server speaks at the other end of a bridge. */
+  /** The revision of the server at the other end of a bridge. */
   readonly far?: string;
   readonly channel: Channel;
   /** Where the client of this library connects to, if that is not the channel. */

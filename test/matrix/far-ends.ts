@@ -26,7 +26,7 @@ const atRest = {
   reports: [],
 };
 
-/** What remote ends tell of conversations that are over, in the order of their ends. */
+/** The reports of remote ends on closed conversations, in the order of their ends. */
 class Endings {
   readonly #told: unknown[] = [];
   readonly #waiting: ((ended: unknown) => void)[] = [];

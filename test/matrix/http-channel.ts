@@ -22,7 +22,7 @@ export class RawHttpChannel implements Channel {
   readonly #abort = new AbortController();
   readonly #posts = new Map<string | number, AbortController>();
   #receiver: ChannelReceiver | undefined;
-  /** What was sent and has not been taken: one message must not overtake another. */
+  /** Sent messages that were not accepted yet: one message must not overtake another. */
   #last: Promise<unknown> = Promise.resolve();
   #session: string | undefined;
   #version: string | undefined;

@@ -59,7 +59,7 @@ describe.each(combinations)("over %s in %s, by %s:", (transport, revision, kind)
     const { driver } = talks[bare ? 1 : 0] as Talk;
     await run(driver);
     await turn();
-    // What is written stays held until the other end has said that it was read.
+    // Written bytes are kept until the other end has confirmed them.
     await vi.waitFor(() => driver.assertAtRest(), { timeout: 60_000, interval: 5 });
     if (unsound && kind === "client") expect(violations.splice(0), "what the oracle has seen").not.toEqual([]);
   });

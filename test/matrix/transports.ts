@@ -149,7 +149,7 @@ function carried(channel: Channel, there: FarProcess | FarWorker): Carried {
   return { channel: watchedServer(channel), assertGone: () => there.assertGone() };
 }
 
-/** What a transport cannot carry; by default it carries every revision. */
+/** Revisions that a transport cannot carry; by default it carries every revision. */
 export function carries(transport: string, revision: string): boolean {
   return transport !== "http+sse" || revision === "2024-11-05";
 }

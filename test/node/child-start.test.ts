@@ -76,7 +76,7 @@ describe("a command that cannot be started fails the call and says why:", () => 
 });
 
 describe("the environment of a child", () => {
-  /** What the child says that a variable is, as JSON. */
+  /** A variable of the child, as JSON. */
   function variable(name: string): Command {
     return program(
       `process.stderr.write(JSON.stringify(process.env[${JSON.stringify(name)}] ?? null)); process.exit(1)`,

@@ -15,7 +15,7 @@ import type { ChildChannelOptions } from "../../packages/mcp/src/node/process/ch
 export interface Conversation {
   readonly channel: ChildChannel;
   readonly connection: Connection;
-  /** What the connection reported, as it came. */
+  /** The reports of the connection, in order. */
   readonly reports: readonly Report[];
 }
 

@@ -7,14 +7,14 @@ afterEach(() => {
   if (found.length > 0) throw new Error(`sent, though no schema has it:\n${[...new Set(found)].join("\n")}`);
 });
 
-/** What the files before this one have left in this process: their own failures. */
+/** Violations of earlier files in this process, which are their own failures. */
 let before = 0;
 
 beforeAll(() => {
   before = processBudget.held;
 });
 
-// What is still charged is never given back: a connection that a test did not close, a handler that it did not end, or a leak.
+// A remaining charge is a connection that a test did not close, a handler that it did not end, or a leak.
 afterAll(async () => {
   const deadline = performance.now() + 60_000;
   while (processBudget.held > before && performance.now() < deadline)

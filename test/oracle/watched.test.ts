@@ -9,7 +9,7 @@ import { Watch, watchedServer } from "./watched.js";
 
 const core = "2025-11-25";
 
-/** What is found wrong with what the server sends, in a conversation of that revision. */
+/** The faults of the messages of a server, in a conversation of that revision. */
 function serverIn(version: string): Watch {
   const watch = new Watch("server");
   watch.received(initialize(version));

@@ -38,7 +38,7 @@ export function watchedServer(channel: Channel): Channel {
   });
 }
 
-/** What a client of ours makes requests with, where each says for itself what it speaks: no connection is there to be watched. */
+/** The `fetch` of a client whose requests name their own revision: no connection is there to be watched. */
 export function watchedFetch(
   fetch: (url: URL | string, init: RequestInit) => Promise<Response>,
 ): (url: URL | string, init: RequestInit) => Promise<Response> {
@@ -66,7 +66,7 @@ const known: ReadonlySet<unknown> = new Set([...Object.values(methods), ...Objec
 
 /** One side of a conversation, as it is seen from outside. Made for every connection; told every frame, in order. */
 export class Watch {
-  /** What this side has sent, though no schema has it. */
+  /** Messages of this side that no schema has. */
   readonly violations: string[] = [];
   readonly #side: Sender;
   readonly #other: Sender;
@@ -128,7 +128,7 @@ export class Watch {
     // An id that no double can hold is a test of its own: here it is read as one.
     if (typeof message.id === "number" && !Number.isSafeInteger(message.id)) return;
     const method = message.method ?? asked?.method;
-    // What neither side of the protocol knows is an extension of whoever wrote the test.
+    // A method that is not in the protocol is an extension of the test.
     if (method !== undefined && !known.has(method)) return;
     const version = asked?.version ?? versionOf(message.params) ?? this.#spoken(message);
     const isRequest = message.method !== undefined && message.id !== undefined;
@@ -162,7 +162,7 @@ function messagesOf(frame: string): readonly Message[] {
   }
 }
 
-/** What a message says itself: a request of the stateless era, or one that opens a conversation. */
+/** The revision that a message names itself: a request of the stateless era, or one that opens a conversation. */
 function versionOf(params: Message["params"]): string | undefined {
   const named = params?._meta?.["io.modelcontextprotocol/protocolVersion"] ?? params?.protocolVersion;
   return typeof named === "string" && revisionOf(named) !== undefined ? named : undefined;

@@ -1,4 +1,4 @@
-// What cases need in place of `node:assert`, which workers do not have, and `Promise.withResolvers`, which Node.js 20 does not have.
+// Assertions of the cases in place of `node:assert`, which workers do not have, and `Promise.withResolvers`, which Node.js 20 does not have.
 
 /**
  * Throws unless both values are equal by their members. Members that are undefined count as absent.

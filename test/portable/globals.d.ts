@@ -1,4 +1,4 @@
-// What the programs use of their platforms. `@cloudflare/workers-types`, `@types/bun` and `@types/deno` declare all of it.
+// The parts of the platforms that the programs use. `@cloudflare/workers-types`, `@types/bun` and `@types/deno` declare all of it.
 
 declare const Bun: {
   readonly version: string;

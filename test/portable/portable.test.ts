@@ -21,7 +21,7 @@ const versions: Readonly<Record<string, string>> = {
   ...packageJson.optionalDependencies,
 };
 
-/** What a runtime printed: its version, its globals, and the cases that ran, with the errors of those that failed. */
+/** The output of a runtime: its version, its globals, and the cases that ran, with the errors of those that failed. */
 interface Run {
   readonly version: string;
   readonly globals: readonly string[];

@@ -1,7 +1,7 @@
 /** @import { Server } from "@parlance/mcp/server" */
 
 /**
- * What a case needs that not every platform has.
+ * The needs of a case that not every platform meets.
  *
  * @typedef {"listening sockets" | "WebSocket" | "MessageChannel" | "Node's modules" | "loading packages by name"} Need
  */
@@ -16,7 +16,7 @@
  */
 
 /**
- * What differs from platform to platform.
+ * The differences between platforms.
  *
  * @typedef {object} Platform
  * @property {string} version

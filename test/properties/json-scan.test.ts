@@ -12,7 +12,7 @@ const decoder = new TextDecoder();
 
 const bytesOf = (text: string): Uint8Array => encoder.encode(text);
 
-/** What the parser of the platform makes of bytes; undefined where it refuses them. */
+/** The value of bytes by the parser of the platform; undefined where it refuses them. */
 function parsed(bytes: Uint8Array): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(decoder.decode(bytes)) as unknown };

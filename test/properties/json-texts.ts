@@ -88,7 +88,7 @@ export const written: fc.Arbitrary<Written> = trees.value;
 export const writtenArrays: fc.Arbitrary<WrittenArray> = trees.array;
 export const writtenObjects: fc.Arbitrary<WrittenObject> = trees.object;
 
-/** What the bounds are about. In a text every member counts, in a value that was parsed a repeated key counts once. */
+/** The measures that limits bound. In a text every member counts, in a value that was parsed a repeated key counts once. */
 export interface Extent {
   /** Levels of arrays and objects. */
   readonly depth: number;

@@ -31,7 +31,7 @@ test(`${frameCount} mutated frames through a pipe: each is answered as it must b
   expect((held[1] ?? 0) - (held[0] ?? 0)).toBeLessThan(10 * megabyte);
 });
 
-/** What the server owes in all. */
+/** All responses that the server owes. */
 class Due {
   readonly #answers = new Map<string, number>();
   readonly #frames = new Map<string, string[]>();

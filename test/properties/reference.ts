@@ -11,14 +11,14 @@ export interface Fault {
   readonly pointer: string;
 }
 
-/** What a parsed value is, or everything that is wrong with it. */
+/** The kind of a parsed value, or all its faults. */
 export interface Judgement {
   /** Undefined if there is a fault. */
   readonly kind: Kind | undefined;
   readonly faults: readonly Fault[];
   /** Undefined if there is none that could be echoed. */
   readonly id: unknown;
-  /** What an answerer owes: a response with the id, one with `null`, or none. */
+  /** The response that is due: a response with the id, one with `null`, or none. */
   readonly owes: "id" | "null" | "nothing";
 }
 

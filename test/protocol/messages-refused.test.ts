@@ -12,7 +12,7 @@ import { describe, expect, test } from "vitest";
 import type { NotificationMethod } from "../../packages/mcp/src/protocol/methods.js";
 import { assertOfficial } from "./shapes/official.js";
 
-// What TypeScript would not let through: whatever is given, a message is valid, or it is refused.
+// Values that TypeScript rejects: in each case a message is valid, or it is refused.
 
 interface Untyped {
   request(id: unknown, method: string, params?: unknown): unknown;

@@ -171,7 +171,7 @@ export const apps: Group = {
   ],
 };
 
-/** What is said beside the matter. */
+/** Metadata of messages. */
 export const metadata: Group = {
   name: "metadata",
   prefix: "ME",

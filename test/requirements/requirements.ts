@@ -8,7 +8,7 @@ import { prompts, resources, tools } from "./server-features.js";
 import { completion, logging, pagination } from "./server-utilities.js";
 import { transports } from "./transports.js";
 
-/** What the protocol asks of an implementation, and which test proves that this one does it. */
+/** A requirement of the protocol, and the test which proves that this implementation meets it. */
 export const groups: readonly Group[] = [
   messages,
   lifecycle,

@@ -2,7 +2,7 @@
 export const manners = ["now", "now", "fail", "throw", "later", "later", "later", "heed", "quit"] as const;
 export type Manner = (typeof manners)[number];
 
-/** What a caller asks for, and how long it waits. */
+/** The request of a caller, and its timeouts. */
 export interface Asking {
   readonly nonce: number;
   readonly manner: Manner;

@@ -47,11 +47,11 @@ export class End implements Watcher {
   readonly #listening = new Set<OwnCall>();
   /** The progress that arrives at this moment, and that its caller has not been told. */
   readonly #due = new Map<OwnCall, number>();
-  /** What the peer asks to be told of, by token. */
+  /** The progress that the peer requested, by token. */
   readonly #asked = new Map<number, { readonly nonce: number; last: number }>();
-  /** What was asked when nothing new was taken. */
+  /** Calls that were made while none were accepted. */
   readonly #refused = new Set<number>();
-  /** What is called and owed without a nonce: the opening. */
+  /** Requests without a nonce, of the opening. */
   readonly #strange = new Set<number>();
   #connection: Connection | undefined;
 
@@ -203,7 +203,7 @@ export class End implements Watcher {
     if (this.#listening.has(call)) this.#due.set(call, progress);
   }
 
-  /** What must hold after every operation. */
+  /** The invariants after every operation. */
   check(): void {
     this.note();
     if (this.broken !== undefined) throw this.broken;
@@ -213,7 +213,7 @@ export class End implements Watcher {
     if (outgoing !== pending) throw new Error(`${this.name} has ${outgoing} calls in flight instead of ${pending}`);
   }
 
-  /** What must hold when nothing is under way. */
+  /** The invariants when nothing is in flight. */
   checkAtRest(): void {
     this.check();
     this.own.assertOutcomes();

@@ -8,7 +8,7 @@ import type { Asking, Manner } from "./asking.js";
 import { End, nonceOf } from "./end.js";
 import { CarrierEnd } from "./transport.js";
 
-/** What a handler sees of the call that it answers. */
+/** The call, as its handler sees it. */
 export interface Work {
   readonly nonce: number;
   readonly manner: Manner;
@@ -25,7 +25,7 @@ export interface Running {
   end(how: "result" | "failure"): void;
 }
 
-/** What either kind of conversation lets the near end do. */
+/** The operations of the near end in either kind of conversation. */
 export interface Driver {
   /** Makes a call, at once; resolves with its result. */
   call(from: End, asking: Asking): Promise<unknown>;

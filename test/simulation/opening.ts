@@ -154,7 +154,7 @@ async function converse(server: Server, version: string, link: Link, links: Map<
   };
 }
 
-/** What is on its way when the conversation ends may still run. */
+/** Messages in flight at the end of the conversation may still run. */
 async function forgetAtEnd({ closed }: Client, forget: () => void): Promise<void> {
   await closed;
   await turn();

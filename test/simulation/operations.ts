@@ -69,7 +69,7 @@ function call(link: Link, nonces: Nonces): void {
   const from = caller(link);
   const controller = new AbortController();
   if (random.chance(0.03)) controller.abort();
-  // What a server of MCP asks for is answered at once, without progress.
+  // Input requests are answered at once, without progress.
   const listens = random.chance(0.7) && (from === link.near || link.driver.farListens);
   link.call(from, asking(link, nonces, controller), controller, listens);
 }

@@ -65,7 +65,7 @@ export class CarrierEnd implements Channel {
     return this.#room !== undefined || this.#released > 0;
   }
 
-  // What its owner does.
+  // Operations of its owner.
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
@@ -95,7 +95,7 @@ export class CarrierEnd implements Channel {
     this.#paused = false;
   }
 
-  // What chance does.
+  // Random events.
 
   /** Lets the next frames arrive, maybe cut and joined on their way. */
   deliver(count: number): void {

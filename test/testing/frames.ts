@@ -1,7 +1,7 @@
 /** The revision whose requests speak for themselves. */
 export const modern = "2026-07-28";
 
-/** What a request of that revision must say of its caller, and no more. */
+/** The required metadata of a request of that revision. */
 export const claim = {
   "io.modelcontextprotocol/protocolVersion": modern,
   "io.modelcontextprotocol/clientCapabilities": {},
@@ -21,7 +21,7 @@ export function stateless(id: string | number, method: string, params: object = 
   return request(id, method, { ...params, _meta: { ...claim, ...meta } });
 }
 
-/** What opens a conversation. */
+/** The frames that open a conversation. */
 export function initialize(version: string, id: string | number = 0): string {
   return request(id, "initialize", {
     protocolVersion: version,

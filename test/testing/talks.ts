@@ -11,7 +11,7 @@ export interface Talk extends AsyncDisposable {
   readonly peer: RawPeer;
   readonly connection: Connection;
   readonly clock: FakeClock;
-  /** What the server's side reported, in words. */
+  /** The reports of the server's side, in words. */
   readonly reports: readonly string[];
   /** Writes a frame and reads the next one. */
   ask(frame: string): Promise<string>;
@@ -65,7 +65,7 @@ export async function expectAlive(talk: Talk): Promise<void> {
 export interface Played extends AsyncDisposable {
   readonly dial: () => Channel;
   readonly clock: FakeClock;
-  /** What the client has sent, on all transports. */
+  /** The frames of the client, on all transports. */
   readonly sent: readonly string[];
   /** The server's end of the next transport, as soon as there is one. */
   next(): Promise<RawPeer>;

@@ -6,7 +6,7 @@ import type { TranscriptAnswers } from "./read.js";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What the program at the client's end of a transcript does. Made for one conversation. */
+/** The actions of the program at the client's end of a transcript, for one conversation. */
 export class Program {
   readonly #client: Client;
   /** By URI; that of `subscribe` has none. */
@@ -25,7 +25,7 @@ export class Program {
     else await act(...args);
   }
 
-  // What the arguments of a verb are is said by the file: the wire shows whether they were right.
+  // The file has the arguments of a verb, and the wire shows whether they were right.
   readonly #verbs: Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>> = {
     call: (method, params) => this.#client.call(method as string, params as Arguments),
     ping: () => this.#client.ping(),

@@ -6,7 +6,7 @@ import type { CreateMessageResult, ElicitResult, Root } from "@parlance/mcp";
 export type Line =
   | { readonly kind: "client"; readonly frame: unknown }
   | { readonly kind: "server"; readonly frame: unknown }
-  /** What the client's program does: a verb and its JSON arguments. */
+  /** An action of the client's program: a verb and its JSON arguments. */
   | { readonly kind: "do"; readonly verb: string; readonly args: readonly unknown[] };
 
 /** The answers that a file gives. */
@@ -24,7 +24,7 @@ export interface Transcript {
   readonly server: string;
   /** The one side that it is run against; undefined for both. */
   readonly only: string | undefined;
-  /** What the client's program answers, by what it is asked, one after the other; and its roots. */
+  /** The responses of the client's program, by method and in order; and its roots. */
   readonly answers: TranscriptAnswers;
   readonly lines: readonly Line[];
 }

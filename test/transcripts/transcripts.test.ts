@@ -55,7 +55,7 @@ describe.each(all)("$name in $version", (transcript) => {
   });
 });
 
-/** What a server draws anew each time, by the member that holds it; and the word that stands for it in a file. */
+/** Random values of a server, by their members, and the words that stand for them in a file. */
 const drawn: ReadonlyMap<string, string> = new Map([
   ["requestState", "STATE"],
   ["elicitationId", "ID"],

@@ -5,7 +5,7 @@ import { type LinkOptions, type Transport, transports } from "./links.js";
 
 const mebibyte = 1024 * 1024;
 
-/** What a channel has delivered, in order. */
+/** The frames that a channel has delivered, in order. */
 class Record {
   readonly seen: string[] = [];
 
@@ -156,7 +156,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     new Record(near);
     far.pause?.();
     const frame = "x".repeat(mebibyte / 4);
-    // What the system holds for a socket comes on top, in either direction.
+    // The buffers of the system for a socket come on top, in either direction.
     const count = await fill({ send: (text) => near.send(text) }, frame, 1_024);
     expect(count / 4).toBeLessThan(16);
     expect(count / 4).toBeGreaterThanOrEqual(1);

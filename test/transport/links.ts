@@ -11,7 +11,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import type { SocketAddress } from "../../packages/mcp/src/node/listen.js";
 import type { WebStreamOptions } from "../../packages/mcp/src/transport/web-streams.js";
 
-/** What can be set about every channel under test. Message ports leave the bound on frames to the connection. */
+/** Options of every channel under test. Message ports leave the bound on frames to the connection. */
 export type LinkOptions = Omit<WebStreamOptions, "clock" | "framing">;
 
 /** A channel under test and one of the same kind at its other end, on a clock that stands still. */
@@ -40,7 +40,7 @@ export interface RawLink {
 export interface Transport {
   readonly link: (options?: LinkOptions) => Promise<Link>;
   readonly raw: (options?: LinkOptions) => Promise<RawLink>;
-  /** What noise is refused as. */
+  /** The refusal of noise. */
   readonly refusal: string;
 }
 

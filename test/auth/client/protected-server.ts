@@ -25,7 +25,7 @@ interface IssuedToken {
   isRevoked: boolean;
 }
 
-/** What an authorization server can be told to do. */
+/** Settings of an authorization server. */
 export interface Behaviour {
   /** Members of its metadata that differ; undefined removes one. */
   metadata?: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import {
 } from "../../auth/client/protected-server.js";
 import { start } from "../run.js";
 
-/** What is wrong with a server or its authorization server, and what each command says of it. */
+/** The fault of a server or its authorization server, and the output of each command. */
 interface Fault {
   readonly name: string;
   readonly plant: (issuer: SignInServer, server: ProtectedServer) => void;

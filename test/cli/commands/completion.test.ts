@@ -47,7 +47,7 @@ test.each(["bash", "zsh", "fish"])(
   },
 );
 
-/** What bash offers for the last of some words. */
+/** The completions of bash for the last of some words. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
   const { stdout: script } = await parlance(["completion", "bash"]);
   const folder = mkdtempSync(join(tmpdir(), "parlance-completion-"));

@@ -122,7 +122,7 @@ test("a rule that recommends, and one that no sentence demands, are told as note
   expect(informs).toContain("  note      no sentence requires it\n");
 });
 
-/** What comes before an example, so that nothing but its rule is broken. */
+/** The frames before an example, so that only its rule is broken. */
 function before(id: string, first: string): readonly Said[] {
   const isWhole = first.includes('"initialize"') || id === "L-1";
   const rule = rules.find((each) => each.id === id);
@@ -134,7 +134,7 @@ function before(id: string, first: string): readonly Said[] {
   return isWhole ? [] : opening("2025-11-25", { server: { tools: {} } });
 }
 
-/** What cannot be broken alone. */
+/** Rules that cannot be broken alone. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
   ["S-5", ["R-5"]],
   ["N-2", ["M-5"]],

@@ -36,7 +36,7 @@ function inProject(
 
 const settings = process.platform === "darwin" ? "Library/Application Support" : ".config";
 
-/** What the server says of how it was started. */
+/** The start of the server, as it reports it. */
 function report(overrides: object = {}): object {
   return { args: ["one"], given: "from the configuration", secret: null, cwd: expect.any(String), ...overrides };
 }

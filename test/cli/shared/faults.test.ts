@@ -28,7 +28,7 @@ const pong = (id: number): string => `{"jsonrpc":"2.0","id":${id},"result":{}}`;
 
 const pings = [1, 2, 3, 4].flatMap((id) => [`→ ${ping(id)}`, `← ${pong(id)}`] as const);
 
-/** What four pings of a recorded server become. */
+/** The frames that four pings of a recorded server become. */
 async function played(fault: string, seed = 7): Promise<Ran> {
   using scratch = new Scratch();
   const path = scratch.write("a.jsonl", recorded(...pings));

@@ -27,7 +27,7 @@ const traveller: InputHandlers = {
 const withForms = versions.filter((version) => revisionOf(version)?.facts.elicitation !== "none");
 const withPages = versions.filter((version) => revisionOf(version)?.facts.elicitation.startsWith("form, url"));
 
-/** What a tool says, when this client answers its questions. */
+/** The text of a tool, when this client responds to its requests. */
 async function answered(revision: string, tool: string, answers: InputHandlers = traveller): Promise<string> {
   await using client = await connect(askingServer(), { revision, handlers: answers });
   const { content } = await client.tools.call(tool);
@@ -138,7 +138,7 @@ const form = {
 };
 
 describe("a server's request", () => {
-  /** What a client with these answers says to a request. */
+  /** The response of a client with these handlers to a request. */
   const replied = async (method: string, params: object, answers: InputHandlers = traveller): Promise<unknown> => {
     await using open = await openWith("2025-11-25", { handlers: answers });
     open.peer.send(request("q", method, params));

@@ -8,7 +8,7 @@ import { answerWith, errorOf, info } from "./openings.js";
 
 const unknown = (id: number): string => failure(id, -32_601, "Method not found");
 
-/** What the client has asked, by the names of the methods. */
+/** The methods that the client has called. */
 function asked(played: Played): readonly (string | undefined)[] {
   return played.sent.map((frame) => parse(frame).method);
 }

@@ -31,7 +31,7 @@ export async function answerWith(played: Played, answers: readonly string[]): Pr
   return peer;
 }
 
-/** What a promise rejects with. */
+/** The error of a promise. */
 export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   try {
     return new Error(`no error, but ${String(await promise)}`);
@@ -45,7 +45,7 @@ export interface Opened extends AsyncDisposable {
   readonly client: Client;
   readonly peer: RawPeer;
   readonly clock: FakeClock;
-  /** What the client has sent, the opening included. */
+  /** The frames of the client, the opening included. */
   readonly sent: readonly string[];
 }
 

@@ -15,7 +15,7 @@ const eras = ["2025-11-25", "2026-07-28"] as const;
 
 interface Served extends AsyncDisposable {
   readonly client: Client;
-  /** What the client was asked, in order. */
+  /** The requests to the client, in order. */
   readonly asked: readonly string[];
   /** The `inputRequests` of every result that asked. */
   readonly rounds: readonly object[];

@@ -3,7 +3,7 @@ import { type Channel, memoryChannels, type Report } from "@parlance/mcp/jsonrpc
 /** How a planted call of a hook fails. */
 export type Mode = "throws" | "rejects";
 
-/** What a planted call fails with: it must not be mistaken for anything else. */
+/** The error of a planted call: it must not be mistaken for another one. */
 class Planted extends Error {
   override readonly name = "Planted";
 }
@@ -33,7 +33,7 @@ export class Plant {
       this.calls += 1;
       if (this.calls !== this.#nth) return run(...given);
       const error = new Planted(`call ${this.#nth} was to fail`);
-      // What an async function of the same signature would do.
+      // As an async function of the same signature would do.
       if (this.#mode === "rejects") return Promise.reject(error) as Result;
       throw error;
     };

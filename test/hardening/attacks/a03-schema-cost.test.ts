@@ -3,7 +3,7 @@ import { compile, type Schema } from "@parlance/mcp/schema";
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 
-/** What a check did: how often it looked into the value, and how many steps it needed. */
+/** The cost of a check: how often it looked into the value, and how many steps it needed. */
 interface Cost {
   readonly looks: number;
   readonly steps: number;

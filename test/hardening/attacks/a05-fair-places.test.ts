@@ -141,7 +141,7 @@ describe("A5: sessions", () => {
 describe("A5: connections of serveHttp", () => {
   const alive = written(statelessCall("echo"));
 
-  /** What the server has said when it has closed a connection: nothing, unless it was for taking too long. */
+  /** The last response of the server before it closed a connection: none, unless it timed out. */
   async function closed({ socket }: Wire): Promise<string> {
     let said = "";
     socket.on("data", (chunk: Buffer) => {

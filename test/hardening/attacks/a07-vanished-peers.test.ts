@@ -14,7 +14,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
  */
 interface BlackHole extends AsyncDisposable {
   readonly port: number;
-  /** What the server has sent through it. */
+  /** The bytes that the server has sent through it. */
   readonly passed: () => string;
   swallow(): void;
 }

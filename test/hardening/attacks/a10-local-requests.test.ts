@@ -20,7 +20,7 @@ const lan = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address;
 
-/** What a request of one machine gets, sent to an address with headers. */
+/** The response to a request of this machine, sent to an address with headers. */
 async function statusOf(
   address: string,
   port: number,

@@ -11,7 +11,7 @@ import { Scratch } from "../../cli/scratch.js";
 import { shop } from "../../http/server/shop.js";
 import { header, recorded } from "../../wire/recording/recorded.js";
 
-/** What moves a cursor, turns a text round, or is not there for the eye. */
+/** Characters that move a cursor, reverse a text, or are invisible. */
 const nasty = "\u007f\u0085\u009b31m\u061c\u200b\u200e\u202eevil\u2066\u2028\ufeff\u{e0041}'$(id)`\\";
 const hidden = /[^\P{Cc}\n]|[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
 

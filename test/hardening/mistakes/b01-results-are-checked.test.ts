@@ -37,7 +37,7 @@ const requests: Readonly<Record<"tool" | "prompt" | "resource" | "completion" | 
 
 type Kind = keyof typeof requests;
 
-/** What the peer and the operator get. */
+/** The response to the peer, and the report to the operator. */
 async function outcome(kind: Kind, value: unknown): Promise<{ readonly error: unknown; readonly report: string }> {
   await using peer = await speak(returning(value), newest);
   const error = await peer.error(...requests[kind]);
@@ -274,7 +274,7 @@ describe("B1: what a server asks is checked before it is sent", () => {
 });
 
 describe("B1: what a client answers is checked before it is sent", () => {
-  /** What a server gets for an answer, and what the client reports. */
+  /** The response to a server, and the reports of the client. */
   async function asked(
     answers: object,
     ask: Parameters<Server["tool"]>[2],
@@ -346,7 +346,7 @@ describe("B1: what a client answers is checked before it is sent", () => {
   });
 });
 
-// What is sent here is held against the published schemas, as in every test (see test/oracle): what passes the check and
+// Messages that are sent here are checked against the published schemas, as in every test (see test/oracle): what passes the check and
 // does not conform fails the test.
 describe.skipIf(!hasSchemas).each(["2025-06-18", "2025-11-25", newest])(
   "B1: whatever passes conforms to %s",

@@ -7,7 +7,7 @@ import { arktype, mini, toStandardJsonSchema, valibot as v, zod3 } from "../sche
 
 const info = { name: "shop", version: "1.0.0" };
 
-/** What a client lists of a tool with that schema, and what it answers to some calls. */
+/** The listed tool with that schema, and its results for some calls. */
 async function served(inputSchema: unknown, ...calls: object[]): Promise<{ listed: unknown; answers: unknown[] }> {
   const server = createServer(info);
   server.tool("echo", { inputSchema: inputSchema as Record<string, unknown> }, (args) => JSON.stringify(args));

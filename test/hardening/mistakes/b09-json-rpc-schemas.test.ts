@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { speak } from "../../server/speak.js";
 
-/** What a call of a service gives, and what the service reports. */
+/** The outcome of a call of a service, and the reports of the service. */
 async function called(
   service: Service,
   method: string,

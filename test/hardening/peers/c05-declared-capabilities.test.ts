@@ -8,7 +8,7 @@ const info = { name: "declaring", version: "1" };
 const ui = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 const own = { "acme/colours": { red: true } };
 
-/** What a client learns of a server, and a server of its client, in that revision. */
+/** The capabilities that client and server learn of each other in that revision. */
 async function declared(
   revision: string,
   server: Partial<ServerOptions>,

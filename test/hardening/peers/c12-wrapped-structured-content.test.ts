@@ -123,7 +123,7 @@ describe.each(withStructure)("C12: structured content that is no object, in %s",
 
   test.each([[[1, 2]], [null], ["a"], [0], [false]])("a tool without an output schema: %j", async (value) => {
     await using peer = await speak(returning({ content: [], structuredContent: value }), version);
-    // What a result says in structure alone is text too, for models that read nothing else.
+    // Structured content is repeated as text, for models that read only text.
     expect(await peer.result("tools/call", { name: "t" })).toEqual({
       content: [{ type: "text", text: JSON.stringify(value) }],
       structuredContent: { result: value },

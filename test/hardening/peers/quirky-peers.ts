@@ -1,11 +1,11 @@
 // Servers with one deviation each, as data. Most were seen in the wild. Every one is connected to, listed and called once, by a
 // client as it is by default and by a lenient one.
 
-/** What becomes of a client: it is served, or it is refused at once with a message that holds these words. */
+/** The outcome of a client: it is served, or it is refused at once with a message that holds these words. */
 export type Outcome = "served" | { readonly refused: string };
 
 interface Peer {
-  /** What the server does that it should not, or what few servers do although they may. */
+  /** The fault of the server, or its unusual but valid behaviour. */
   readonly quirk: string;
   /** Of a client with default options. Default: served. */
   readonly strict?: Outcome;
@@ -13,7 +13,7 @@ interface Peer {
   readonly lenient?: Outcome;
 }
 
-/** What a process writes. `$id` stands for the id of the request that is answered. */
+/** The output of a process. `$id` stands for the id of the request that is answered. */
 export interface StdioPeer extends Peer {
   /** Lines that answer a method; those that are not here are answered as they should be. */
   readonly answers?: Readonly<Record<string, readonly string[]>>;
@@ -84,7 +84,7 @@ const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
 const log = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}';
 
 export const stdioPeers: readonly StdioPeer[] = [
-  // What is on stdout besides messages.
+  // Output on stdout other than messages.
   { quirk: "a banner before anything", start: ["quirky 1.0", "listening on stdio", ""] },
   { quirk: "a banner with colours", start: ["\u001b[32mready\u001b[0m"] },
   { quirk: "a log line that is JSON", start: ['{"level":"info","msg":"ready"}'] },

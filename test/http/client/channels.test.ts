@@ -94,7 +94,7 @@ describe("what is too much", () => {
     const message = { jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(1_000_000) } };
     const count = 64;
     for (let sent = 0; sent < count; sent += 1) response.write(event(message));
-    // What the sockets hold between the two is theirs; when nothing moves any more, they are full.
+    // The sockets buffer some bytes; when nothing moves any more, they are full.
     for (let left = -1; left !== response.writableLength; ) {
       left = response.writableLength;
       for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);

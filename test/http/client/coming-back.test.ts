@@ -67,7 +67,7 @@ describe("a client comes back for the stream of its session", () => {
       const asked = await server.next();
       const silent = stream(asked);
       await new Promise((resolve) => silent.write(":\n\n", resolve));
-      // What goes out behind the stream comes behind it: the client is reading.
+      // Messages after the stream arrive after it, because the client is reading.
       const ping = client.client.ping();
       result(await server.next(), {});
       await ping;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readEvents, type StreamEvent } from "../../../packages/mcp/src/http/client/event-reader.js";
 
-/** What of an event stream is seen: an event as `[id, type, data]`, a `retry` as its number. */
+/** The visible parts of an event stream: an event as `[id, type, data]`, a `retry` as its number. */
 type Seen = readonly [id: string | undefined, type: string | undefined, data: string] | number;
 
 const max = 64;

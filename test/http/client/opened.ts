@@ -27,7 +27,7 @@ export async function open({ url }: Pick<PlayedServer, "url">, options: ConnectO
   };
 }
 
-/** What a promise rejects with. */
+/** The error of a promise. */
 export async function errorOf(promise: Promise<unknown>): Promise<Error> {
   try {
     return new Error(`no error, but ${String(await promise)}`);

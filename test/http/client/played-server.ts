@@ -125,7 +125,7 @@ export function progressTokenOf({ message }: Asked): unknown {
   return progressToken;
 }
 
-/** What a tool has said. */
+/** The text of a tool result. */
 export function said(text: string): object {
   return { content: [{ type: "text", text }] };
 }

@@ -1,9 +1,9 @@
 import { latestHandshake } from "@parlance/mcp";
 import { type Asked, json, type PlayedServer, playServer } from "./played-server.js";
 
-/** What such a server does besides. */
+/** Further behaviour of such a server. */
 export interface SessionTerms {
-  /** What it settles on. */
+  /** The revision that it chooses. */
   readonly version?: string;
   readonly capabilities?: object;
   /** Whether it has an event stream of its own, which waits for the test. Default: it answers GET with 405. */
@@ -30,13 +30,13 @@ export function playSession(terms: SessionTerms = {}): Promise<PlayedServer> {
   });
 }
 
-/** What servers of that era answer to a request before `initialize`. */
+/** The response of servers of that era to a request before `initialize`. */
 function refuse(asked: Asked): void {
   const error = { code: -32_000, message: "Bad Request: Server not initialized" };
   json(asked, 400, { jsonrpc: "2.0", error, id: null });
 }
 
-/** What a server says of a session that it does not know. */
+/** The response of a server to an unknown session. */
 export function forgotten(asked: Asked): void {
   json(asked, 404, { jsonrpc: "2.0", error: { code: -32_001, message: "Session not found" }, id: null });
 }

@@ -124,7 +124,7 @@ describe("a session", () => {
       seen = taken.length;
       for (let turns = 0; turns < 500; turns += 1) await new Promise(setImmediate);
     }
-    // What was read before the 64 that may wait were there.
+    // Those that were read before the limit of 64 was reached.
     expect(taken.length).toBeGreaterThanOrEqual(64);
     expect(taken.length).toBeLessThan(300);
     accepts = true;

@@ -11,7 +11,7 @@ export interface Asked {
   readonly body?: string | Uint8Array;
 }
 
-/** What every POST has, if nothing else is said. */
+/** The default headers of a POST. */
 const postHeaders: AskedHeaders = {
   host: "localhost",
   accept: "application/json, text/event-stream",

@@ -31,7 +31,7 @@ async function expectAlive(at: Site): Promise<void> {
   expect({ status, text: textOf(answer) }).toEqual({ status: 200, text: "alive" });
 }
 
-/** What a row is answered with, of a server that then answers a good call, and has run nothing for the row. */
+/** The response to a row, by a server that then answers a valid call, and has run nothing for the row. */
 async function refused(bytes: string): Promise<Answer> {
   const ran: string[] = [];
   await using at = await site(shop((tool) => ran.push(tool)));

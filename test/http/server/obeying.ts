@@ -57,7 +57,7 @@ export async function rest(wire: Wire): Promise<readonly string[]> {
   return (await wire.messages()).map(gist);
 }
 
-/** What a message says, in a word. */
+/** The content of a message, in a word. */
 export function gist(data: string): string {
   const { method, params, result } = parse(data);
   const [block] = (result?.content ?? []) as readonly { readonly text?: string }[];

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const server = createServer({ name: "paths", version: "1" });
 
-/** What a server says to bytes as they are. */
+/** The response of a server to raw bytes. */
 function said(port: number, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

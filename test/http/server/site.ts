@@ -14,7 +14,7 @@ export interface Site extends AsyncDisposable {
   readonly server: Server;
   readonly http: HttpServer;
   readonly clock: FakeClock;
-  /** What was reported, in words. */
+  /** The reports, in words. */
   readonly reports: string[];
   /** The tools that run. */
   readonly running: ReadonlySet<string>;
@@ -23,7 +23,7 @@ export interface Site extends AsyncDisposable {
   ask(asked: Asked): Promise<Answer>;
 }
 
-/** Ends with the leak check: nobody listens for changes, and no timer runs on. */
+/** Ends with the leak check: no subscription remains, and no timer runs on. */
 export async function site(server: Server = shop(), options: HttpOptions = {}): Promise<Site> {
   const clock = createFakeClock();
   const reports: string[] = [];
@@ -46,7 +46,7 @@ export async function site(server: Server = shop(), options: HttpOptions = {}): 
     async [Symbol.asyncDispose]() {
       await http.close();
       expect(server.changes.size, "listeners that are left").toBe(0);
-      // What beats once more finds that nobody is left.
+      // The next keep-alive finds no stream left.
       clock.advance(15_000);
       clock.advance(15_000);
       expect(clock.armed, "timers that are still armed").toBe(0);

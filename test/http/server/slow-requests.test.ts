@@ -8,7 +8,7 @@ import { statelessCall, written } from "./asked.js";
 import { shop } from "./shop.js";
 import { Wire } from "./wire.js";
 
-/** What a server of `serveHttp` allows, a hundred times shorter. */
+/** The timeouts of `serveHttp`, a hundred times shorter. */
 const times = { headersTimeout: 100, requestTimeout: 300, connectionsCheckingInterval: 50 };
 
 /** A request that stops before its end. */

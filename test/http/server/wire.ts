@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** What an answer says before its body. Names are in lower case; what comes twice is joined. */
+/** The status and headers of a response. Names are in lower case; repeated headers are joined. */
 export interface Head {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ const patience = 60_000;
 
 /**
  * One connection of HTTP/1.1, written by hand: nothing stands between a test and the bytes. Answers are read in the order of
- * their requests, and no byte is read that nobody asks for.
+ * their requests, and a byte is read only on demand.
  */
 export class Wire implements Disposable {
   readonly socket: Socket;
@@ -68,7 +68,7 @@ export class Wire implements Disposable {
     return { status, headers };
   }
 
-  /** What is left of the body of the answer. */
+  /** The rest of the body of the response. */
   async body(): Promise<string> {
     let body = this.#events;
     for (let part = await this.#part(); part !== undefined; part = await this.#part()) body += part;

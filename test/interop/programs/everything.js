@@ -1,9 +1,9 @@
-// What a client on the official SDK says to server-everything: the same in each version of the SDK.
+// The calls of a client on the official SDK to server-everything: the same in each version of the SDK.
 
-/** What the client declares. */
+/** The capabilities of the client. */
 export const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 
-/** What it answers when it is asked. */
+/** Its responses to requests of the server. */
 export const answers = {
   sampling: () => ({ role: "assistant", content: { type: "text", text: "hi" }, model: "none", stopReason: "endTurn" }),
   elicitation: ({ params }) =>

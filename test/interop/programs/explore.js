@@ -1,10 +1,10 @@
-// What a client says to a server that it knows nothing of: it lists, calls, reads and gets everything that there is, and
+// The calls of a client to an unknown server: it lists, calls, reads and gets everything that there is, and
 // answers what it is asked. The same in each version of the official SDK.
 
-/** What the client declares. */
+/** The capabilities of the client. */
 export const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
 
-/** What it answers when it is asked. */
+/** Its responses to requests of the server. */
 export const answers = {
   "sampling/createMessage": () => ({
     role: "assistant",
@@ -19,7 +19,7 @@ export const answers = {
 
 /** Some value that a schema takes, as far as examples go. */
 function valueFor({ type, enum: words, oneOf, default: usual, minimum = 1, format, minLength = 1, items }) {
-  // What takes time takes as little as it may.
+  // Slow tools get the shortest time that they accept.
   if (type === "number" || type === "integer") return minimum;
   if (usual !== undefined) return usual;
   if (words !== undefined) return words[0];

@@ -1,4 +1,4 @@
-// What servers on version 1 of the official SDK offer: one of everything, in the handshake era only.
+// The features of servers on version 1 of the official SDK: one of everything, in the handshake era only.
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SubscribeRequestSchema, UnsubscribeRequestSchema } from "@modelcontextprotocol/sdk/types.js";

@@ -1,4 +1,4 @@
-// What servers on version 2 of the official SDK offer: one of everything, for either era.
+// The features of servers on version 2 of the official SDK: one of everything, for either era.
 import { acceptedContent, completable, inputRequired, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import * as z from "zod";
 

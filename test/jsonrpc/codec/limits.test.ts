@@ -8,7 +8,7 @@ interface Bound {
   readonly limit: keyof Limits;
   /** A frame that has `size` of what is bounded. */
   readonly frame: (size: number) => string;
-  /** What the answer says of one too many. */
+  /** The error for one more than allowed. */
   readonly reason: RegExp;
   /** The refusal cannot carry the id: that is what is too long, or it is not looked for in so long a head. */
   readonly withoutId?: true;

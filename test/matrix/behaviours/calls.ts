@@ -14,7 +14,7 @@ async function logged(driver: Driver): Promise<readonly unknown[]> {
 }
 
 /**
- * What goes for calls of every kind.
+ * Behaviours of calls of every kind.
  * https://modelcontextprotocol.io/specification/latest/basic
  */
 export const calls: readonly Behaviour[] = [

@@ -4,7 +4,7 @@ import { type Behaviour, callTool } from "../behaviour.js";
 const template = "shelf:/verne/die%20Reise";
 
 /**
- * What a server tells when something changes.
+ * Notifications of a server when something changes.
  * https://modelcontextprotocol.io/specification/latest/basic/patterns/subscriptions
  */
 export const changes: readonly Behaviour[] = [

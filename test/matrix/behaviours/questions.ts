@@ -3,7 +3,7 @@ import { type Behaviour, jsonOf, ask as request, textOf } from "../behaviour.js"
 import { differences, of } from "../differences.js";
 import type { Driver, Fields, Outcome, Question } from "../driver.js";
 
-/** What a tool has asked, and how its call has ended. */
+/** The input requests of a tool, and the outcome of its call. */
 interface Asked {
   readonly questions: readonly Question[];
   readonly outcome: Outcome;
@@ -19,7 +19,7 @@ async function ask(driver: Driver, name: string, answer: Fields | ((question: Qu
   return { outcome: await driver.call("tools/call", { name, arguments: {} }), questions };
 }
 
-/** What the person sees, or how the call failed for there being nothing to see. */
+/** The request that the person sees, or the error of the call without one. */
 function seen({ questions: [first], outcome }: Asked): unknown {
   return first?.params ?? outcome;
 }
@@ -30,7 +30,7 @@ function fieldOf({ questions: [first], outcome }: Asked, name: string): unknown 
   return form === undefined ? outcome : form.properties[name];
 }
 
-/** A result with that one text; or the refusal, where the revision lets nobody be asked. */
+/** A result with that one text; or the refusal, where the revision has no such request. */
 function unlessRefused(expected: Fields | Outcome, text: string): unknown {
   return "error" in expected ? expected : { result: { content: [{ type: "text", text }] } };
 }
@@ -60,7 +60,7 @@ function travels({ params, method }: Question): Fields {
 }
 
 /**
- * What a server asks while it answers a call.
+ * Requests of a server while it answers a call.
  * https://modelcontextprotocol.io/specification/latest/client/elicitation
  */
 export const questions: readonly Behaviour[] = [

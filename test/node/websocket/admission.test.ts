@@ -18,7 +18,7 @@ const pong = '{"jsonrpc":"2.0","id":1,"result":{}}';
 
 type AuthenticationRequest = Parameters<Extract<Auth, (request: never) => unknown>>[0];
 
-/** What a server says to a client that it turns away. */
+/** The response of a server to a client that it refuses. */
 async function turnedAway(headers: Headers, options: ServeWebSocketOptions = {}): Promise<string> {
   await using listener = await serveWebSocket(served, options);
   const { status, body } = await handshake(listener.url, headers);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** What a frame is, as RFC 6455 §11.8 numbers it. */
+/** The opcodes of frames, as RFC 6455 §11.8 numbers them. */
 export const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** A frame of the server. */
@@ -11,7 +11,7 @@ export interface Received {
   readonly payload: Buffer;
 }
 
-/** What a request to open a WebSocket was answered with. */
+/** The response to a request to open a WebSocket. */
 export interface Handshake {
   readonly status: number;
   /** The answer up to its body, in lower case. */

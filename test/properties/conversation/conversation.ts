@@ -131,7 +131,7 @@ export class Conversation {
     end(how);
   }
 
-  // What the peer says. Each gives the message, and notes what must come of it once it is delivered.
+  // Messages of the peer. Each function returns the message, and notes its expected effect.
 
   /** An answer to a call, be it the first or not. One that is no response ends its call, and is answered in no case. */
   answer(call: OwnCall, how: "result" | "failure" | "both" | "too deep", value: number): string {
@@ -188,7 +188,7 @@ export class Conversation {
     return `{"jsonrpc":"2.0","method":"${cancelMethod}","params":{"id":${id}}}`;
   }
 
-  /** What must hold after every step. */
+  /** The invariants after every step. */
   check(): void {
     if (this.connection.phase === "closed") this.own.decideAll("closed");
     else this.own.assertPeerTold();
@@ -200,14 +200,14 @@ export class Conversation {
     if (this.channel.isPaused && outgoing > 0) throw new Error("reading is paused while this side waits for an answer");
   }
 
-  /** What must hold when everything that was asked has been answered or cancelled. */
+  /** The invariants when every request has been answered or cancelled. */
   checkAtRest(): void {
     this.check();
     if (!this.owed.isSettled && !this.#hasQuit) throw new Error("the peer is still owed an answer");
     expectEqual("what is in flight", JSON.stringify(this.connection.inFlight), JSON.stringify(atRest));
   }
 
-  /** What must hold as soon as the connection is closed, even if handlers do not heed their signals. */
+  /** The invariants once the connection is closed, even if handlers ignore their signals. */
   checkClosed(): void {
     this.check();
     this.own.assertOutcomes();
@@ -215,7 +215,7 @@ export class Conversation {
     expectEqual("armed timers", this.clock.armed, 0);
   }
 
-  /** What must hold when they have ended too. */
+  /** The invariants when the handlers have ended too. */
   checkEnd(): void {
     this.checkClosed();
     expectEqual("what is in flight", JSON.stringify(this.connection.inFlight), JSON.stringify(atRest));

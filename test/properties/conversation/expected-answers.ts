@@ -5,7 +5,7 @@ import { judge } from "../reference.js";
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What a server owes to one line, by the second reading of the specification. */
+/** The responses to one line, by an independent reading of the specification. */
 export interface Expected {
   /** The ids of the responses, as they stand on the wire; `null` where none could be read. */
   readonly ids: readonly string[];

@@ -19,7 +19,7 @@ const invalidRequest = -32_600;
 /** The code with which a handler of the test fails; its data is the nonce. */
 export const handlerFailed = 1;
 
-/** What the peer asked and is still owed. An answer that is owed to nobody throws. */
+/** The open requests of the peer. A response without a request throws. */
 export class OwedAnswers {
   readonly #asked = new Map<string, Asked>();
   readonly #byNonce = new Map<number, Asked>();

@@ -12,12 +12,12 @@ export interface OwnCall {
   readonly totalAt: number;
   /** Known once the request was seen on the wire. */
   id: number | undefined;
-  /** What the outcome must be: the first thing that decided it. */
+  /** The expected outcome, by the first event that decided it. */
   fate: string | undefined;
   readonly outcomes: string[];
 }
 
-/** What the connection under test has called, and what must come of it. */
+/** The calls of the connection under test, with their expected outcomes. */
 export class OwnCalls {
   readonly all: OwnCall[] = [];
   readonly #ids = new Set<number>();

@@ -2,7 +2,7 @@ import type { Random } from "../random.js";
 import { Conversation } from "./conversation.js";
 import type { OwnCall } from "./own-calls.js";
 
-/** What can happen next, and how likely it is. A step that makes no sense at its time does nothing. */
+/** The possible next steps, with their weights. A step that makes no sense at its time does nothing. */
 const steps: readonly (readonly [weight: number, step: (schedule: Schedule) => void | Promise<void>])[] = [
   [12, (schedule) => schedule.call()],
   [3, (schedule) => schedule.callTogether()],

@@ -45,7 +45,7 @@ export function methodsIn(version: string, union: string): readonly string[] {
   return walk($defs[union] ?? {}).toSorted();
 }
 
-/** What the published schema of a version finds wrong with a value. */
+/** The faults of a value by the published schema of a version. */
 export function problems(version: string, definition: string, value: unknown): readonly string[] {
   const schema = readSchema(version);
   const [draft, pointer]: [SchemaDraft, string] = schema.$defs ? ["2020-12", "$defs"] : ["7", "definitions"];
@@ -71,7 +71,7 @@ export interface ErrorRow {
   readonly revisions: readonly string[];
 }
 
-/** What the method table says. */
+/** The contents of the method table. */
 export interface MethodTable {
   readonly methods: readonly MethodRow[];
   readonly errors: readonly ErrorRow[];

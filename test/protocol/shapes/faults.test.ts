@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 import type { ShapeFault } from "../../../packages/mcp/src/protocol/shapes/shape-fault.js";
 
-// What is said of typical mistakes: where, what had to be there, and what is there.
+// The messages for typical mistakes: the place, the expected value and the found one.
 
 interface Mistake {
   readonly name: string;

@@ -1,4 +1,4 @@
-// What can be done to a JSON value, at any place in it.
+// Mutations of a JSON value, at any place in it.
 
 /** Where something stands in a value: the names and indexes that lead there. */
 export type Path = readonly (string | number)[];
@@ -10,7 +10,7 @@ export function placesIn(value: unknown, path: Path = []): readonly Path[] {
   return [path, ...Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]))];
 }
 
-/** What stands at a place. */
+/** The value at a place. */
 export function valueAt(value: unknown, [key, ...rest]: Path): unknown {
   if (key === undefined) return value;
   // Places are those of the value.

@@ -46,7 +46,7 @@ function partOf(message: Message, sender: Sender, answered: string | undefined):
   return [{ of: "result", method: answered, sender: otherSide(sender) }, message.result];
 }
 
-/** What the published schema says of the message as a whole, and of the part of it that depends on the method. */
+/** The published schema of the whole message, and of the part that depends on the method. */
 function published(version: string, message: Message, part: MessagePart, value: unknown): readonly string[] {
   const candidates =
     "method" in message

@@ -3,7 +3,7 @@ import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/s
 import type { SchemaNode } from "./schema-node.js";
 import { definitionsOf, problemsOf, refTo } from "./schemas.js";
 
-// What the published schema of a version says of a part of a message. Definitions are named after what they are, so
+// The published schema of a version for a part of a message. Definitions are named after what they are, so
 // names lead from a method to its request, and from there to its result.
 
 /** A part of a message that has a method. */
@@ -21,13 +21,13 @@ export function partsOf({ requests, inputRequests, notifications }: Revision): r
   });
 }
 
-/** What a part has to fit. */
+/** The schema of a part. */
 export interface Expectation {
   readonly node: SchemaNode;
   readonly optional: boolean;
 }
 
-/** What a published schema says of a part. */
+/** The verdict of a published schema on a part. */
 export function expectationOf(version: string, part: NamedPart): Expectation {
   const definitions = definitionsOf(version);
   const kind = part.of === "notification" ? "Notification" : "Request";
@@ -52,7 +52,7 @@ function resultOf(version: string, name: string): SchemaNode {
   return mayBeTask ? { anyOf: [own, refTo(version, "CreateTaskResult")] } : own;
 }
 
-/** What is wrong with a value, by the published schema. */
+/** The faults of a value, by the published schema. */
 export function problemsIn(version: string, { node, optional }: Expectation, value: unknown): readonly string[] {
   if (value === undefined) return optional ? [] : ["there is nothing"];
   return problemsOf(version, node, value);

@@ -43,7 +43,7 @@ export function refTo(version: string, definition: string): SchemaNode {
   return { $ref: `#/${published(version).pointer}/${definition}` };
 }
 
-/** What a node of the schema of a version finds wrong with a value. */
+/** The faults of a value by a node of the schema of a version. */
 export function problemsOf(version: string, node: SchemaNode, value: unknown): readonly string[] {
   const { validators, root, draft } = published(version);
   const key = JSON.stringify(node);

@@ -43,7 +43,7 @@ describe.each(definitions({}).map(([what]) => what))("the _meta of a %s", (what)
   });
 });
 
-/** What handlers return, with a `_meta` somewhere in it. */
+/** Results of handlers, each with a `_meta` in some place. */
 const results: readonly (readonly [
   string,
   "tools/call" | "resources/read" | "prompts/get",

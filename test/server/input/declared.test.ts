@@ -78,7 +78,7 @@ describe.each(versions)("a client of %s that has declared", (version) => {
 });
 
 describe.each(handshakeVersions)("a middleware that calls the client itself in %s", (version) => {
-  /** What becomes of a call that goes back to a client with these capabilities. */
+  /** The outcome of a call that requests input of a client with these capabilities. */
   async function callBack(method: string, params: object, capabilities: object): Promise<string> {
     let outcome = "";
     const server = serverWith((each) => {

@@ -15,7 +15,7 @@ function asking(ask: (context: Context) => Promise<unknown>): Server {
   return server;
 }
 
-/** What a client of a version gets to see of a question, or of the error instead of one. */
+/** The request that a client of a version receives, or the error in place of it. */
 async function asked(version: string, ask: (context: Context) => Promise<unknown>, capabilities: object = modes) {
   const isStateless = revisionOf(version)?.era === "stateless";
   await using client = await openAsked(asking(ask), { version, isStateless }, capabilities);

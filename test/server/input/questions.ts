@@ -1,7 +1,7 @@
 import { createServer, elicitForm, inputRequired, listRoots, type Server } from "@parlance/mcp/server";
 import * as z from "zod";
 
-/** What the handlers of a server have done, besides answering. */
+/** The side effects of the handlers. */
 export interface Effects {
   booked: number;
 }

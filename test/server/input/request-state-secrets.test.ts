@@ -6,7 +6,7 @@ test.each([
   ["a short one", ["a secret that is long enough", "short"]],
   ["one that the environment does not have", [process.env.NO_SUCH_SECRET]],
 ])("a server whose secrets are %s is not made", (_name, secrets) => {
-  // What an environment gives is often said to be there.
+  // Programs often assert that a variable of the environment exists.
   const requestState = { secrets: secrets as readonly string[] };
   expect(() => createServer({ name: "sealing", version: "1", requestState })).toThrow(
     new RangeError("A state seal needs secrets of at least 16 characters"),

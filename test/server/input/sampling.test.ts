@@ -61,7 +61,7 @@ describe.each(revisions.map(({ version }) => version))("in %s", (version) => {
   const facts = revisionOf(version)?.facts;
   const isStateless = revisionOf(version)?.era === "stateless";
 
-  /** What a client that declares everything gets to see. */
+  /** The request that a client with all capabilities receives. */
   async function asked(params: Params, capabilities: object): Promise<{ params?: unknown; error?: unknown }> {
     const server = createServer({ name: "asking", version: "1" });
     server.tool("ask", {}, async (_args, context) => (await context.sample(params)).model);

@@ -10,7 +10,7 @@ import { talkOf } from "../rules/talk.js";
 
 const transcriptCount = inForm({ long: 6_000, short: 1_000 });
 
-/** What stands where something else is expected. */
+/** Values in the place of others. */
 const strange = [
   ..."null|true|0|-1|1.5|1e999|12345678901234567890|[]|{}|[[]]|[null]".split("|"),
   ...['""', '"\\ud800"', '"__proto__"', '{"__proto__":1}', '{"constructor":null}', '"\\u001b[2J"'],

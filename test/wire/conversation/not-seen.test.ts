@@ -5,7 +5,7 @@ import { exchanged, listExchange } from "../rules/http-talk.js";
 import { readAll, wordsOf } from "../rules/rule-case.js";
 import { heard, talkOf } from "../rules/talk.js";
 
-// What was not seen is not held against anyone.
+// Missing frames are no violation.
 
 const talk = talkOf("2025-11-25");
 const gap: Entry = { k: "gap", t: 3, from: 2, to: 3, lost: 5, why: "the disk was full" };

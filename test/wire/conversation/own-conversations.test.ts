@@ -22,7 +22,7 @@ import { recordedFetch } from "../recording/recorded-fetch.js";
 const behaviours = [...calls, ...tools, ...resources, ...prompts, ...questions, ...changes];
 const drivers = { client: clientDriver, "raw peer": rawDriver } as const;
 
-/** What leads to a server of ours, and is recorded. */
+/** A recorded transport to a server of this library. */
 const transports = {
   memory(onEntry: (entry: Entry) => void): Pick<Opening, "channel" | "target"> {
     const [near, far] = memoryChannels();
@@ -66,7 +66,7 @@ describe.each(combinations)("over %s in %s, by %s,", (transport, revision, kind)
   );
 });
 
-/** What a behaviour has the client break on purpose. */
+/** Rules that the client breaks on purpose in a behaviour. */
 function isMeant(rule: string, name: string, unsound: boolean): boolean {
   return (unsound && rule === "M-5") || (rule === "G-1" && name.includes("cursor"));
 }

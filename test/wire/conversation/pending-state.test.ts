@@ -28,7 +28,7 @@ function cancelled(reason: string, requestId = 7): Said {
   return `→ {"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
 }
 
-/** What is said after a handshake, what is recorded behind it, and what that makes of the request without an answer. */
+/** Frames after a handshake, later entries, and the resulting state of the request without a response. */
 const rows: readonly (readonly [what: string, said: readonly Said[], after: readonly Entry[], state: PendingState])[] =
   [
     ["the recording breaks off", [call], [], "unknown"],
@@ -119,7 +119,7 @@ describe("over HTTP", () => {
   });
 });
 
-/** What is recorded behind a handshake and a call, and what is said of the end of the server. */
+/** Entries after a handshake and a call, and the words for the end of the server. */
 const ends: readonly (readonly [what: string, after: readonly Entry[], crash: string | undefined])[] = [
   ["exits with a code", [exited(3)], "the server exited with code 3 in the middle of tools/call work (frame 4)"],
   [

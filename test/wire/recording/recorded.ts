@@ -28,7 +28,7 @@ export function stdioFrame(n: number, said: Said): FrameEntry {
   return { k: "f", n, s: "1", t: n, d, ch: d === "c2s" ? "stdin" : "stdout", len, nl: "\n", raw };
 }
 
-/** What opens a conversation of the handshake era: three frames. */
+/** The three frames that open a conversation of the handshake era. */
 export function opening(
   version: string,
   { client = {}, server = {} }: { readonly client?: object; readonly server?: object } = {},

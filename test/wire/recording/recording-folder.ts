@@ -10,7 +10,7 @@ import type { RunningServer } from "../../fixtures/misbehaving/running-server.js
 export class RecordingFolder implements Disposable {
   readonly path: string = mkdtempSync(join(tmpdir(), "recordings "));
 
-  /** What makes a command record here. */
+  /** The environment in which a command records here. */
   get env(): Readonly<Record<string, string>> {
     return { PARLANCE_RECORDINGS: this.path };
   }

@@ -7,7 +7,7 @@ import { header } from "./recorded.js";
 
 const newline = 0x0a;
 
-/** What a recorder would have written of a conversation on stdio: each line when its end has come. */
+/** The entries of a recorder for a conversation on stdio: each line when its end has come. */
 export function entriesOf({ crossed, code }: Pick<StdioTranscript, "crossed" | "code">): readonly Entry[] {
   const entries: Entry[] = [header];
   const open = { client: Buffer.alloc(0), server: Buffer.alloc(0) };
@@ -32,7 +32,7 @@ export function entriesOf({ crossed, code }: Pick<StdioTranscript, "crossed" | "
   return entries;
 }
 
-/** What a recorder would have written of exchanges of HTTP. Of an event stream each event is a frame, at its end. */
+/** The entries of a recorder for exchanges of HTTP. Of an event stream each event is a frame, at its end. */
 export function httpEntriesOf(steps: readonly HttpStep[]): readonly Entry[] {
   const entries: Entry[] = [header];
   const streams = new Map<number, { readonly isEvents: boolean; readonly bytes: Buffer }>();

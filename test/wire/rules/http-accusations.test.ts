@@ -14,7 +14,7 @@ import {
 import { readAll } from "./rule-case.js";
 import { answered, asked, failed, type Talk, talkOf, told } from "./talk.js";
 
-// What looks like a violation over HTTP, and is none: each was once reported of a program that did as it should.
+// Exchanges that only look like violations over HTTP: each was once reported of a correct program.
 
 const form = { type: "object", properties: {} };
 const streamable = versions.filter((version) => version >= "2025-03-26").map(talkOf);

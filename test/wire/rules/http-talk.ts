@@ -16,11 +16,11 @@ export interface HttpExchange {
   readonly url?: string;
   /** Besides those that every client sends; undefined leaves one out. */
   readonly headers?: Headers;
-  /** What is POSTed, as a line of a transcript. */
+  /** The body of the POST, as a line of a transcript. */
   readonly sent?: Said;
   readonly status?: number;
   readonly replyHeaders?: Headers;
-  /** What the response holds; several, or `events`, make a stream of them. */
+  /** The messages of the response; several, or `events`, make a stream of them. */
   readonly replies?: readonly (Said | Reply)[];
   readonly isStream?: boolean;
   /** Why the exchange is broken off. Default: it comes to its end. */
@@ -107,7 +107,7 @@ export function headersOf(talk: Talk, sent?: Said): Headers {
   return { "mcp-protocol-version": talk.version, "mcp-method": method, ...named };
 }
 
-/** What opens a conversation over HTTP. */
+/** The exchanges that open a conversation over HTTP. */
 export function openingExchanges(
   talk: Talk,
   replyHeaders: Headers = {},

@@ -17,7 +17,7 @@ import { crossingsOf, entriesOf, readAll } from "./rule-case.js";
 import { leadsSomewhere } from "./spec-links.js";
 import { talkOf } from "./talk.js";
 
-/** What is demanded, and the revisions that have it. */
+/** The requirement, and the revisions that have it. */
 type Judged = readonly [id: string, requirement: Requirement, having: readonly Revision[]];
 
 const judged: readonly Judged[] = [

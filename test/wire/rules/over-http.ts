@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A request of HTTP: the POST of a line of the client, or the GET of a stream. */
 interface Carried {
   readonly number: number;
-  /** What is POSTed; undefined for a stream. */
+  /** The body of the POST; undefined for a stream. */
   readonly sent: FrameEntry | undefined;
   /** The requests of the client in it. */
   readonly asks: readonly Fields[];
@@ -56,7 +56,7 @@ class Plan {
     if (this.#isLegacy) this.#open();
   }
 
-  /** What carries a line. */
+  /** The exchange of a line. */
   of(line: FrameEntry): Carried {
     const carried = this.#of.get(line);
     if (carried === undefined) throw new Error("the line was not planned");
@@ -100,7 +100,7 @@ class Plan {
         : asking((ask) => token(ask) === progressToken);
     if (meant !== undefined && meant !== false) return meant;
     const last = this.all.at(-1);
-    // What has no id answers what has none.
+    // A response without an id answers a request without one.
     const answers = "result" in message || "error" in message;
     if (answers && (id ?? null) === null && last?.asks.length === 0 && last.sent !== undefined) return last;
     const waiting = this.all.findLast(({ asks, replies }) => asks.length > 0 && !replies.some(isResponse));

@@ -6,13 +6,13 @@ import { recorded, type Said } from "../recording/recorded.js";
 import { carriersOf, type HttpCarrier, overHttp } from "./over-http.js";
 import { type Talk, talkOf } from "./talk.js";
 
-/** What a transcript is given as: lines of stdio, or the entries of a recording. */
+/** The form of a transcript: lines of stdio, or the entries of a recording. */
 export type Transcript = readonly Said[] | readonly Entry[];
 
 /** A transcript that breaks a rule, and one that is just legal. */
 export interface RuleCase {
   readonly rule: string;
-  /** What is special about it, where a rule has several. */
+  /** The distinction of the case, where a rule has several. */
   readonly why?: string;
   /** Why it cannot cross HTTP. Absent where it can: then it does, over every transport of the revision. */
   readonly stdioOnly?: string;
@@ -32,7 +32,7 @@ export interface RuleCase {
   };
   /** Other rules that the same transcript cannot but break. */
   readonly besides?: readonly string[];
-  /** What it breaks besides over Streamable HTTP. */
+  /** Further rules that it breaks over Streamable HTTP. */
   readonly besidesOverHttp?: readonly string[];
   /** It breaks no rule at all. */
   readonly legal: (talk: Talk) => Transcript;
@@ -65,7 +65,7 @@ const broken = (verdicts: readonly Verdict[]): readonly Verdict[] => verdicts.fi
 interface Crossing {
   readonly name: string;
   readonly talk: Talk;
-  /** What carries lines of stdio over HTTP; undefined for a transcript as it is written. */
+  /** The exchanges for lines of stdio over HTTP; undefined for a transcript as it is written. */
   readonly transport: HttpCarrier | undefined;
   /** The same transcript as it looks there; undefined where it has no place there. */
   readonly carry: (transcript: Transcript) => readonly Entry[] | undefined;

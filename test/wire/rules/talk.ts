@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Talk {
   readonly version: string;
   readonly isStateless: boolean;
-  /** What opens it: a handshake, or a first look at the server. Ids 0. */
+  /** The opening: a handshake, or a first look at the server. Ids 0. */
   opening(capabilities?: { readonly client?: Fields; readonly server?: Fields }): readonly Said[];
   /** A request of the client. */
   request(id: unknown, method: string, params?: Fields): Said;

@@ -9,7 +9,7 @@ const rpc = { jsonrpc: "2.0" };
 const opening = talk.opening();
 const withResources = talk.opening({ server: { resources: {} } });
 
-/** What tutorials get wrong most often, each with the first rule that says so. */
+/** The most frequent mistakes of tutorials, each with the first rule that reports it. */
 const mistakes: readonly (readonly [mistake: string, rule: string, transcript: Transcript])[] = [
   ["answering a notification", "R-7", [...opening, server({ ...rpc, id: null, result: {} })]],
   ["using an id again", "R-4", [...opening, talk.list(1), talk.listed(1), talk.list(1)]],

@@ -7,7 +7,7 @@ import { everything, freePorts, runOther, startOther, type Typed, type Words } f
 // Servers and clients of others as they are, with the proxy between them: nothing is said of them but what is true. All of
 // them are fetched by `npm ci --prefix test/interop`; without it these tests are skipped.
 
-/** What our own clients of both versions of the SDK do with any server. */
+/** The calls of the clients on both versions of the SDK to any server. */
 const v1: Words = ["sdk-v1-explorer.js", "URL"];
 const v1Sse: Words = ["sdk-v1-explorer.js", "URL", "sse"];
 const v2: Words = ["sdk-v2-explorer.js", "URL", "legacy"];
@@ -20,7 +20,7 @@ interface Run {
   readonly path?: string;
   /** At the same time. */
   readonly clients: readonly Words[];
-  /** What a person types into the only client. */
+  /** The input of a person to the interactive client. */
   readonly typed?: Typed;
   /** All that is true of it, each with the sentence that says so. */
   readonly found?: readonly string[];

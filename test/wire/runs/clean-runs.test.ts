@@ -22,14 +22,14 @@ const examples = {
   contacts: [join(root, "examples/contacts/server.js")],
 } as const;
 
-// What is of others is installed by `npm ci --prefix test/interop`; without it these tests are skipped.
+// Programs of others are installed by `npm ci --prefix test/interop`; without it these tests are skipped.
 const ofOthers = (file: string): string => join(root, "test/interop/programs", file);
 const everything = ofOthers("../node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
-/** What the tour provokes where tools have such a schema: one breaks its own, to show what a client says of it. */
+/** Violations that the tour provokes: one tool breaks its own schema, to show the error of the client. */
 const provoked = ["T-1 server /result/structuredContent/answer"];
 
-/** What our script around the SDK sends by hand when the session is over, to see that it is. */
+/** Requests that the script around the SDK sends by hand after the session, to see that it is over. */
 const probed = [
   // "If using HTTP, the client MUST include the MCP-Protocol-Version: <protocol-version> HTTP header on all subsequent
   // requests to the MCP server."
@@ -92,7 +92,7 @@ async function useContacts(client: Client): Promise<void> {
   await client.tools.call("delete_contact", { id: 1 });
 }
 
-/** What breaks the protocol in the recordings of a folder, and what of it waits without an end. */
+/** Violations in the recordings of a folder, and requests that stay open. */
 function broken(folder: RecordingFolder): readonly string[] {
   const recordings = folder.read();
   expect(recordings.flat().filter(({ k }) => k === "f").length).toBeGreaterThan(20);

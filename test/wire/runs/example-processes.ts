@@ -14,7 +14,7 @@ export const everything: string = join(
   "../node_modules/@modelcontextprotocol/server-everything/dist/index.js",
 );
 
-/** What starts a program: `example:server/x.js` is one of the official SDK's examples, as its package has them; others are ours. */
+/** The command of a program: `example:server/x.js` is one of the official SDK's examples, as its package has them; others are ours. */
 export type Words = readonly [file: string, ...args: readonly string[]];
 
 type Variables = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import type { Script } from "../../fixtures/misbehaving/script.js";
 import { RecordingFolder } from "../recording/recording-folder.js";
 import { expectOutcome } from "./outcomes.js";
 
-/** What needs a client of its own: one that declares sampling, and one that keeps asking while it waits. */
+/** Misbehaviours that need a client of their own: one that declares sampling, and one that keeps asking while it waits. */
 const applies = ({ script }: { readonly script: Script }): boolean =>
   script.capabilities?.sampling === undefined && script.cues === undefined;
 

@@ -1,7 +1,7 @@
 import type { Interrupt } from "./interrupt.js";
 import type { Output } from "./output/terminal.js";
 
-/** What the program passes to a command. */
+/** The values that the program passes to a command. */
 export interface Invocation {
   readonly out: Output;
   readonly err: Output;

@@ -45,7 +45,7 @@ export function addForceOption(command: Command): Command {
   return command.option("--force", "also send methods that the server does not advertise");
 }
 
-/** What `addForceOption` adds. */
+/** The option that `addForceOption` adds. */
 export interface ForceFlags {
   readonly force?: true;
 }

@@ -1,7 +1,7 @@
 import { originCheck } from "@parlance/mcp/http";
 import { type Command, InvalidArgumentError } from "commander";
 
-/** What `addOriginOption` adds. */
+/** The option that `addOriginOption` adds. */
 export interface OriginFlags {
   readonly allowOrigin?: readonly string[];
 }

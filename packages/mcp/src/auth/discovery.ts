@@ -3,7 +3,7 @@ import { isObject } from "../base/json.js";
 import { thrownText } from "../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "./bounded-fetch.js";
 
-/** What was found at one of the places where the metadata of an authorization server can be. */
+/** The response at one of the places where the metadata of an authorization server can be. */
 interface Place {
   readonly url: string;
   /** The status of the response; undefined without one. */

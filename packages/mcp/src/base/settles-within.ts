@@ -12,5 +12,5 @@ export async function settlesWithin(promise: Promise<unknown>, milliseconds: num
   }
 }
 
-/** What `setTimeout` takes. It fires at once for anything longer, so also for `Infinity`. */
+/** The longest delay of `setTimeout`, which fires at once for a longer one, such as `Infinity`. */
 export const longestTimer: number = 2 ** 31 - 1;

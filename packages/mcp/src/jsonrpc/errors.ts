@@ -74,7 +74,7 @@ export class LocalError extends Error {
   }
 }
 
-/** What a function that the application has plugged in has thrown (`cause`), with the function's name. See `hooks.ts`. */
+/** An error that a hook of the application threw (`cause`), with the name of the hook. See `hooks.ts`. */
 export class HookError extends Error {
   override readonly name = "HookError";
   readonly hook: string;
@@ -103,7 +103,7 @@ export function thrownText(thrown: unknown): string {
 export interface ParamsFault {
   /** A JSON pointer to the place; empty for the params themselves. */
   readonly path: string;
-  /** What is wrong there, in one sentence. */
+  /** The fault, in one sentence. */
   readonly message: string;
 }
 
@@ -136,7 +136,7 @@ export interface CodeExplanation {
   readonly range: "standard" | "server error" | "reserved" | "application";
   /** The name of the code, such as *Invalid params*. */
   readonly name: string;
-  /** What the code says, in one sentence. */
+  /** The meaning of the code, in one sentence. */
   readonly meaning: string;
 }
 
@@ -196,7 +196,7 @@ export function explainCode(code: number): CodeExplanation {
 /** Turns an application's own exceptions into errors for the wire, at once; undefined means: not mine. */
 export type ErrorMapper = (error: unknown) => RpcError | undefined;
 
-/** What a peer learns of a bug. */
+/** The error that a peer gets for a bug. */
 export const internalError: ErrorObject = { code: codes.internalError, message: "Internal error" };
 
 /** The fault of a member of params that is of the wrong kind. */

@@ -76,7 +76,7 @@ export interface RpcFailure {
   readonly jsonrpc: "2.0";
   /** The id of the answered request; null, or absent, if it could not be read. */
   readonly id?: Id;
-  /** What went wrong. */
+  /** The error of the request. */
   readonly error: ErrorObject;
 }
 

@@ -9,7 +9,7 @@ export type Report =
   /** A frame or an element of a batch that is not a message. */
   | {
       readonly kind: "invalid";
-      /** What is wrong, and where. */
+      /** The fault and its place. */
       readonly problem: Problem;
       /** The text of the frame. */
       readonly frame: string;
@@ -96,7 +96,7 @@ export interface Fault {
   readonly method: string;
   /** The tool, prompt, resource or argument that the request names; undefined where it names none. */
   readonly name?: string;
-  /** What was thrown. */
+  /** The thrown value. */
   readonly error: unknown;
 }
 

@@ -47,7 +47,7 @@ export interface CodeReading {
   readonly code: number;
   /** The name of the code, such as `ResourceNotFound`. */
   readonly name: string;
-  /** What the code says, in one sentence. */
+  /** The meaning of the code, in one sentence. */
   readonly meaning: string;
   /** The catalogue that gives the code this meaning. */
   readonly vocabulary: Vocabulary;

@@ -91,7 +91,7 @@ export type RequestMetaReading =
       readonly meta: RequestMeta;
     }
   | {
-      /** What is wrong with the metadata, with a JSON pointer to each place. */
+      /** The faults of the metadata, each with a JSON pointer to its place. */
       readonly faults: readonly ParamsFault[];
     };
 

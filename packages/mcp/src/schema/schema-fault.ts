@@ -2,7 +2,7 @@
 export interface SchemaFault {
   /** A JSON pointer to the place in the value; empty for the value itself. */
   readonly path: string;
-  /** What is wrong there, in one sentence. */
+  /** The fault, in one sentence. */
   readonly message: string;
 }
 
@@ -15,7 +15,7 @@ export type Checked<T> =
     }
   | {
       readonly ok: false;
-      /** What is wrong with the value. */
+      /** The fault of the value. */
       readonly errors: readonly SchemaFault[];
     };
 

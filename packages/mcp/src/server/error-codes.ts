@@ -39,7 +39,7 @@ export function missingCodes(errorCodes: ErrorCodes, revision: Revision): Missin
 /** Ours, outside the reserved range as 42900 is: the specification leaves it to HTTP to say so. */
 const unauthorized = 40_100;
 
-/** What stands in the specification for the codes of the catalogue that handlers throw. */
+/** The codes of the specification for those of the catalogue that handlers throw. */
 function specifiedCode(code: number, { codes: known }: Revision): number | undefined {
   const byCode: Readonly<Record<number, number>> = {
     [catalogueCodes.toolNotFound]: known.invalidParams,

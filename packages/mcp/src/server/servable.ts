@@ -46,7 +46,7 @@ export interface ClientHello extends ClientDescription {
   readonly revision: Revision;
   /** The principal of an authenticated client. */
   readonly principal: string | undefined;
-  /** What its limits are counted by, as in `Exchange`. */
+  /** The key that limits are counted by, as in `Exchange`. */
   readonly peer: string | undefined;
   /** Undefined in the stateless era: there it is who makes one call. */
   readonly session: ServedSession | undefined;

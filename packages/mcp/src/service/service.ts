@@ -10,10 +10,10 @@ import { authorLimits } from "../schema/limits.js";
 import { SchemaError } from "../schema/schema-error.js";
 import { checkStandard, isValidating, standardProps } from "../schema/standard-schema.js";
 
-/** What a method says of its params: their names, in the order of the positional form, or a schema. */
+/** The params of a method: their names, in the order of the positional form, or a schema. */
 type Described = Schema | readonly string[] | undefined;
 
-/** What a handler gets: what a schema makes of the params, or what the author says that they are. */
+/** The params of a handler: the output of the schema, or the type that the author declares. */
 type ParamsOf<P, Input> = Input extends readonly string[] | undefined ? P : InferOutput<Input>;
 
 // JSON Schema says nothing to the compiler.

@@ -123,7 +123,7 @@ class MemoryChannel implements Channel {
   }
 }
 
-/** What lies behind an error on the wire: what a handler or a hook has thrown, or the cause that it has given its own error. */
+/** The cause of an error on the wire: the error that a handler or a hook threw, or the cause of that error. */
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof HookError || thrown instanceof RpcError ? thrown.cause : thrown;
 }

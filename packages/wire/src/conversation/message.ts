@@ -83,7 +83,7 @@ export interface OpenHttpExchange extends HttpExchange {
   judged: boolean;
 }
 
-/** What the conversation knows about a message when it arrives. */
+/** Facts about a message when it arrives. */
 export interface MessageContext {
   /** The revision that it is judged by; undefined if it names an unknown version. */
   readonly revision: Revision | undefined;
@@ -117,7 +117,7 @@ export class WireMessage {
   readonly idKey: string | undefined;
   /** The tool, the prompt or the address that its params name. */
   readonly names: string | undefined;
-  /** What surrounds the message in its session. */
+  /** The session of the message. */
   readonly context: MessageContext;
   /** Its place in a batch. */
   readonly #index: number | undefined;
@@ -148,7 +148,7 @@ export class WireMessage {
     return this.context.revision;
   }
 
-  /** What it belongs to. Of a request, once it is taken: what it begins. */
+  /** The operation that it belongs to; of a request, once it is taken: the operation that it begins. */
   get operation(): RecordedOperation | undefined {
     return this.#begun ?? this.context.operation;
   }
@@ -167,7 +167,7 @@ export class WireMessage {
     return node;
   }
 
-  /** What `JSON.parse` makes of it. */
+  /** The value of `JSON.parse`. */
   get value(): unknown {
     const { value } = this.frame.json;
     return Array.isArray(value) && this.#index !== undefined ? value[this.#index] : value;
@@ -223,7 +223,7 @@ function kindOfMessage(value: unknown): MessageKind {
   return Object.hasOwn(value, "error") ? "err" : "none";
 }
 
-/** What pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. A number that a double cannot hold is its literal. */
+/** The key that pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. A number that a double cannot hold is its literal. */
 export function keyOfId(literal: string): string {
   if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan has found it to be one.
   const number = Number(literal);

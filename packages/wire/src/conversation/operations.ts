@@ -227,7 +227,7 @@ export function metaOf(holder: JsonObject): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-/** What identifies a request in all of its rounds. */
+/** The key of a request in all of its rounds. */
 function asks({ _meta, inputResponses, requestState, ...params }: JsonObject): string {
   return JSON.stringify(params);
 }

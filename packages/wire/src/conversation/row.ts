@@ -4,7 +4,7 @@ import type { Verdict } from "../rules/rule.js";
 import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** What a row shows. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
+/** The content of a row. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
 export type RowKind =
   | "req"
   | "res"
@@ -22,7 +22,7 @@ export type RowKind =
 
 /** One observation, and what the conversation knows about it. */
 export interface Row {
-  /** What the row shows. */
+  /** The content of the row. */
   readonly kind: RowKind;
   /** The entry of the recording. */
   readonly entry: Entry;

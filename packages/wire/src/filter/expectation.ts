@@ -3,7 +3,7 @@ import { type Filter, type FilterContext, parseFilter, parseQuantity } from "./f
 import { compileFilter, countOf } from "./match.js";
 import type { FilterFault } from "./pattern.js";
 
-/** What an expectation measures over the rows that match its filter. */
+/** The measure of an expectation over the rows that match its filter. */
 export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
 
 /** A condition on a recording: `count(tool:search)>=1`, `p95(tool:search)<200ms`. */
@@ -29,7 +29,7 @@ export type ParsedExpectation =
     }
   | {
       readonly ok: false;
-      /** What is wrong with the text, and where. */
+      /** The fault of the text, and its place. */
       readonly fault: FilterFault;
     };
 

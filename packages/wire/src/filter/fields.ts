@@ -5,10 +5,10 @@ import { literalOf } from "../json/json-node.js";
 import { bytesOf, type Frame } from "../recording/frame.js";
 import { levels, type Verdict } from "../rules/rule.js";
 
-/** What the number of a field counts. */
+/** The unit of a numeric field. */
 export type Quantity = "plain" | "seconds" | "milliseconds" | "bytes";
 
-/** What a filter tests: a message of a row, or a row without messages. */
+/** The subject of a filter: a message of a row, or a row without messages. */
 export interface Subject {
   readonly row: Row;
   readonly message: WireMessage | undefined;

@@ -87,11 +87,11 @@ export type ParsedFilter =
     }
   | {
       readonly ok: false;
-      /** What is wrong with the text, and where. */
+      /** The fault of the text, and its place. */
       readonly fault: FilterFault;
     };
 
-/** What a parser needs besides the text. */
+/** The settings of a parser. */
 export interface FilterContext {
   /** The text of a named filter. Default: no filter has a name. */
   readonly saved?: (name: string) => string | undefined;

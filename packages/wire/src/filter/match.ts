@@ -200,7 +200,7 @@ function pointerTest({ field: pointer, ...filter }: Extract<Filter, { readonly i
   };
 }
 
-/** What a pointer names. The engine's own parser is the faster one, and says nothing of how a number is written. */
+/** The value that a pointer names. The parser of the platform is faster, and does not keep how a number is written. */
 function foundAt(message: WireMessage, pointer: string, raw: string | undefined): Found | undefined {
   if (raw?.startsWith("{") === true) {
     const value = valueAt(JSON.parse(raw), pointer); // It was found to be a message.

@@ -12,7 +12,7 @@ export interface Pattern {
 export interface FilterFault {
   /** Where: an index into the text, or its length. */
   readonly at: number;
-  /** What was found there and what was expected. Safe to print. */
+  /** The found and the expected text. Safe to print. */
   readonly says: string;
 }
 
@@ -266,7 +266,7 @@ function emitRepeat({ node, min, max }: Extract<Node, { readonly is: "repeat" }>
   for (const split of splits) split.second = program.length;
 }
 
-/** What precedes a position: nothing, a word character, or another character. */
+/** The character before a position: none, a word character, or another character. */
 type Before = 0 | 1 | 2;
 
 /** The places that may be gone on from, and what stands before them. */

@@ -147,7 +147,7 @@ export function literalOf({ start, end }: Place, bytes: Uint8Array): string {
   return plainText(start, end, bytes, false) ?? loose.decode(bytes.subarray(start, end));
 }
 
-/** What the literal of a string stands for. */
+/** The value of a string literal. */
 export function stringOf({ start, end }: Place, bytes: Uint8Array): string {
   // The scan has found it to be a string.
   return plainText(start + 1, end - 1, bytes, true) ?? (JSON.parse(literalOf({ start, end }, bytes)) as string);

@@ -14,7 +14,7 @@ const openBrace = 0x7b;
 const openBracket = 0x5b;
 const quote = 0x22;
 
-/** What is not JSON, and its place. */
+/** The place where a text stops being JSON, and why. */
 export interface JsonFault {
   /** The offset of the unexpected byte; the length of the text if it ends too early. */
   readonly at: number;
@@ -87,7 +87,7 @@ export class JsonText {
     return this.scan.ok ? this.scan.root : undefined;
   }
 
-  /** What `JSON.parse` makes of it; undefined for what is not JSON. */
+  /** The value of `JSON.parse`; undefined for a text that is not JSON. */
   get value(): unknown {
     // `isPlain` may have parsed it.
     if (this.isPlain || this.scan.ok) this.#value ??= this.#parsed();

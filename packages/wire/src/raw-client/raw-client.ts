@@ -42,7 +42,7 @@ export interface RawRequest {
   readonly read?: "answer" | "beginning" | ((response: Response) => Promise<unknown>);
 }
 
-/** What both kinds of raw clients need. */
+/** The options of both kinds of raw clients. */
 export interface RawOptions {
   /** Milliseconds to wait for an answer. */
   readonly timeout: number;

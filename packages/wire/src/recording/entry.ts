@@ -93,7 +93,7 @@ export interface HeaderEntry {
   };
   /** The operating system. */
   readonly os?: string;
-  /** What was redacted, in words. */
+  /** The redacted values, in words. */
   readonly redact?: readonly string[];
   /** The id of the recording that this one was made from. */
   readonly parent?: string;
@@ -143,7 +143,7 @@ export type FrameEntry = RecordedBytes & {
   readonly v?: readonly RecordedVerdict[];
 };
 
-/** What a server wrote to stderr. */
+/** Output of a server on stderr. */
 export type StderrEntry = RecordedBytes & {
   readonly k: "e";
   /** The number of the observation. */

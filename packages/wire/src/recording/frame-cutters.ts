@@ -65,7 +65,7 @@ class TimedBytes {
     const { head, length: len, tail = head } = this.#held.finish(last);
     const w = this.#writes;
     this.#writes = [];
-    // What was gathered is overwritten by what is gathered next.
+    // The next bytes overwrite the gathered ones.
     const bytes = isGathered ? head.slice() : head;
     return { bytes, len, last: tail.at(-1), t: this.#began, t1: this.#last, w };
   }

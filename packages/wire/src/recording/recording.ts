@@ -15,7 +15,7 @@ export interface LinePlace {
 
 /** A line of a recording that cannot be used, and why. Those around it can. */
 export interface RecordingDamage extends LinePlace {
-  /** What is wrong with it. Safe to print. */
+  /** Its fault. Safe to print. */
   readonly says: string;
   /** It is the last line, and was never written to its end: what a recorder leaves that was killed. */
   readonly torn: boolean;
@@ -295,7 +295,7 @@ const polynomial = 0xedb8_8320;
 /** Bytes that are taken in one step. */
 const step = 4;
 
-/** What a byte does to the sum: in the first row at once, in the others when so many bytes have come behind it. */
+/** The change of the checksum by a byte: in the first row at once, in row n after n more bytes. */
 const tables: Int32Array = tablesOf();
 
 function tablesOf(): Int32Array {

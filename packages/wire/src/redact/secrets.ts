@@ -61,7 +61,7 @@ const shapeHint = "-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat
 /** Names that are remembered with the answer of `isSecretName`. */
 const mostNames = 10_000;
 
-/** What counts as a secret: by its name, its place or its shape. */
+/** The values that count as secrets, by their name, place or shape. */
 export class Secrets {
   /** Patterns that are secret in any place. */
   readonly patterns: readonly RegExp[];

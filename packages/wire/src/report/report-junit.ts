@@ -6,7 +6,7 @@ interface TestCase {
   readonly group: "rule" | "recording" | "expect";
   readonly name: string;
   readonly fails: boolean;
-  /** What was found, line by line. */
+  /** The findings, line by line. */
   readonly found: readonly string[];
 }
 

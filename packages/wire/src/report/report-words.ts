@@ -7,7 +7,7 @@ import type { RecordingDamage } from "../recording/recording.js";
 import type { Verdict } from "../rules/rule.js";
 import type { Crash } from "./report.js";
 
-/** What a report finds, in words; safe to print. */
+/** The findings of a report, in words; safe to print. */
 export const wording = {
   /** The place of a verdict, in words: `frame 45, server, /id, byte 22`. */
   place({ n, party, pointer = "", range, header }: Verdict): string {

@@ -7,7 +7,7 @@ import type { RecordingDamage } from "../recording/recording.js";
 import { type Level, levels, type Verdict } from "../rules/rule.js";
 
 /**
- * What can fail a report: verdicts by their level, unanswered requests, crashes, and entries that are missing or damaged.
+ * The findings that can fail a report: verdicts by their level, unanswered requests, crashes, and entries that are missing or damaged.
  */
 export type Concern = Level | "pending" | "crash" | "empty" | "gap" | "damage";
 

@@ -7,7 +7,7 @@ export type PageOf = (revision: Revision) => string;
 type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
 
 /**
- * What holds in the handshake era, and what in the stateless one.
+ * The sentences of the handshake era and of the stateless era.
  *
  * @example
  * const level = byEra("should", "must"); // level(revision) is "should" up to 2025-11-25
@@ -32,7 +32,7 @@ export function onMessages(section: "requests" | "responses" | "notifications"):
   return ({ facts }) => `${facts.httpBinding === "http+sse" ? "basic/messages" : "basic"}#${section}`;
 }
 
-/** What is said of all messages. */
+/** Sentences on all messages. */
 export const onAllMessages: PageOf = ({ facts }) => (facts.httpBinding === "http+sse" ? "basic" : "basic#messages");
 
 /**
@@ -46,22 +46,22 @@ export function inSchema(declaration?: string): PageOf {
   return ({ facts }) => (facts.titles ? page : "basic#schema");
 }
 
-/** What stdio demands. */
+/** Sentences on stdio. */
 export const onStdio: PageOf = byEra("basic/transports#stdio", "basic/transports/stdio");
 
-/** What JSON-RPC itself says. */
+/** Sentences of JSON-RPC itself. */
 export function ofJsonRpc(anchor: string): string {
   return `https://www.jsonrpc.org/specification#${anchor}`;
 }
 
-/** What JSON itself says. */
+/** Sentences of JSON itself. */
 export function ofJson(section: string): string {
   return `https://www.rfc-editor.org/rfc/rfc8259#${section}`;
 }
 
 type SentenceOf = (revision: Revision) => string;
 
-/** What an operation may use, where a handshake negotiates it: a recommendation first, an obligation later. */
+/** The use of negotiated capabilities in an operation: recommended in early revisions, required in later ones. */
 export const negotiated = {
   level: ({ facts }: Revision): Level => facts.negotiation,
   sentence:
@@ -71,10 +71,10 @@ export const negotiated = {
   page: "basic/lifecycle#operation",
 } as const;
 
-/** What the stateless era says of capabilities: in small letters, which have no weight in BCP 14. */
+/** Capabilities in the stateless era: in lower case, which has no weight in BCP 14. */
 export const respected = "Both parties must respect declared capabilities throughout the interaction";
 
-/** What a message can be, where there are no batches. */
+/** The kinds of messages in revisions without batches. */
 export const oneMessage: SentenceOf = ({ facts }) =>
   facts.errorId === "required"
     ? "JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;"

@@ -4,7 +4,7 @@ import type { JsonFault } from "../json/json-scan.js";
 import { byEra, inSchema, ofJson, ofJsonRpc, oneMessage, onStdio } from "./citations.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
-/** What every transport of text demands, and what stdio does. */
+/** The requirements of every text transport, and of stdio. */
 export const framingRules: readonly Rule[] = [
   {
     id: "E-1",
@@ -18,7 +18,7 @@ export const framingRules: readonly Rule[] = [
     page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
     on: "frame",
     *check({ frame: { bytes, entry } }) {
-      // What a recording holds as text was UTF-8. Of what HTTP has cut, the last character may be cut too.
+      // A recorded text was UTF-8. In a frame that HTTP has cut, the last character may be cut too.
       if (entry.raw !== undefined || entry.cut !== undefined || decodeUtf8(bytes) !== undefined) return;
       const range = firstInvalid(bytes);
       const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
@@ -118,12 +118,12 @@ function brokenOff({ frame: { entry } }: FrameReading): string {
     : `the line ends after ${entry.len} bytes of a message, before the message does`;
 }
 
-/** What is no message, and no piece of one. */
+/** The finding on a text that is neither a message nor a part of one. */
 function noise({ frame, json: { fault }, continues }: FrameReading): Iterable<Finding> {
   return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
 }
 
-/** What has to be said of a frame that has to be JSON. */
+/** The finding on a frame that must be JSON. */
 export function* notJson(fault: JsonFault | undefined): Iterable<Finding> {
   if (fault !== undefined) yield { says: `it is not JSON: ${fault.says}` };
 }

@@ -17,7 +17,7 @@ import { byEra, ofJson } from "./citations.js";
 import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
-/** What the headers of Streamable HTTP say, and what has to be in them. */
+/** The headers of Streamable HTTP, and their required values. */
 export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-2",
@@ -205,7 +205,7 @@ function needsVersion({ messages }: HttpExchange, session: WireSession, { facts 
   const isOpening = messages.some(({ method }) => method === methods.initialize);
   // Until initialize is answered no version is negotiated.
   const isNegotiated = session.phase === "answered" || session.phase === "ready";
-  // What carries no message may come from a client that has agreed on nothing yet, where sessions have no names.
+  // A request without a message may precede the negotiation, where sessions have no ids.
   const isOfClient = messages.length > 0 || session.http.id !== undefined;
   return !isOpening && isNegotiated && session.isWhole && isOfClient;
 }

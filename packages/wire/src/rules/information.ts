@@ -5,7 +5,7 @@ import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
-/** What breaks nothing, and is what a person who looks for a fault would like to know. */
+/** Facts that break no rule, and help to find a fault. */
 export const informationRules: readonly Rule[] = [
   {
     id: "I-1",
@@ -102,7 +102,7 @@ const huge = 1024 * 1024;
 /** A report shows no more than this. */
 const mostFindings = 20;
 
-/** What is to be said of one value, or of one of its names; its pointer goes on with `token`. */
+/** A finding on one value, or on one of its names; its pointer continues with `token`. */
 type Look = (node: JsonNode, bytes: Uint8Array) => Iterable<Finding & { readonly token?: string }>;
 
 /** Looks at every value of a frame, in the order in which they stand there. */

@@ -5,7 +5,7 @@ import type { Sender } from "../recording/frame.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
-/** What a response that tells of an error has. */
+/** The members of an error response. */
 const errorSentence = ({ facts }: Revision): string => {
   if (facts.httpBinding === "http+sse")
     return "When a rpc call encounters an error, the Response Object MUST contain the error member with a value that is a Object with the following members:";
@@ -14,7 +14,7 @@ const errorSentence = ({ facts }: Revision): string => {
     : "Error responses MUST include an `error` field with a `code` and `message`.";
 };
 
-/** What JSON-RPC demands of every message by itself, as MCP narrows it. */
+/** The requirements of JSON-RPC for each message, as MCP narrows them. */
 export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-1",

@@ -13,7 +13,7 @@ import { type Clause, type Rule, specification } from "./rule.js";
 
 const initialization = "basic/lifecycle#initialization";
 
-/** What a client sends between the answer to initialize and its first request. */
+/** The messages of a client between the result of initialize and its first request. */
 const ready: Clause = {
   level: "must",
   sentence:

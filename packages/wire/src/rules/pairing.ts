@@ -101,7 +101,7 @@ function answeredNotification(message: WireMessage, { last }: WireSession): Wire
   const told = last[otherSide(from)];
   if (told?.kind !== "ntf" || (kind !== "res" && kind !== "err") || (id !== undefined && id !== "null"))
     return undefined;
-  // What could not be read is answered like that too; and over HTTP a notification may be refused with an error.
+  // An unreadable message has such a response too, and over HTTP a server may refuse a notification with an error.
   const code = errorCode(message);
   if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
   return kind === "err" && frame.entry.req !== undefined ? undefined : told;

@@ -74,7 +74,7 @@ export const shapeRules: readonly Rule[] = [
   },
 ];
 
-/** What is neither an object nor absent is told by a rule on params as such. */
+/** Whether params are neither an object nor absent. A rule on params as such reports those. */
 function isOtherwise(params: unknown): boolean {
   return params !== undefined && !isObject(params);
 }
@@ -84,7 +84,7 @@ function isOfExtension(resultType: unknown): boolean {
   return resultType !== undefined && resultType !== "complete" && resultType !== "input_required";
 }
 
-/** What rules of their own say, in other words and with more of a reason. */
+/** Findings that other rules report, with more of a reason. */
 const saidElsewhere: readonly RegExp[] = [
   /^params:\/_meta$/,
   new RegExp(

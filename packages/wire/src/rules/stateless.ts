@@ -12,7 +12,7 @@ import { metaOf } from "../conversation/operations.js";
 import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
-/** What requests and results say of themselves, where no handshake has said it for all of them. */
+/** The metadata of requests and results in revisions without a handshake. */
 export const statelessRules: readonly Rule[] = [
   {
     id: "S-4",

@@ -6,7 +6,7 @@ import type { Rule } from "./rule.js";
 const page = "basic/patterns/subscriptions";
 const place = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
-/** What a client hears because it listens, where that is a request of its own. */
+/** The notifications of `subscriptions/listen`. */
 export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-1",

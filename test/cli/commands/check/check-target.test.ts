@@ -11,7 +11,7 @@ import { fixture, jsonLines, parlance } from "../../run.js";
 const tools = fixture("tools-server.js");
 const misbehaving = fixture("misbehaving-server.js");
 
-/** What `--json` says, as far as these tests read it. */
+/** The parts of `--json` that these tests read. */
 interface Examined {
   readonly passed: boolean;
   readonly verdicts: readonly { readonly rule: string; readonly level: string }[];

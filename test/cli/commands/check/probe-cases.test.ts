@@ -44,7 +44,7 @@ function tried(places: ReturnType<typeof placesOf>): ReturnType<typeof placesOf>
   });
 }
 
-/** What a probe finds of a server. */
+/** The finding of a probe on a server. */
 async function found({ probe, revision, transport }: Place, quirk: Quirk, timeout: number): Promise<Finding> {
   const server = new RawServer(revision, quirk);
   await using http = transport === "http" ? await plainHttp(server.listener) : undefined;

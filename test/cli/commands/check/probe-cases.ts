@@ -4,7 +4,7 @@ import { type Fields, failure, type Quirk } from "./probe-server.js";
 export interface ProbeCase {
   readonly probe: string;
   readonly quirk: Quirk;
-  /** What is said of it. */
+  /** The finding on it. */
   readonly says: RegExp;
   /** It is a note, although the sentence of the probe demands more. */
   readonly isNote?: true;

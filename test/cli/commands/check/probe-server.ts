@@ -6,9 +6,9 @@ import { metaKeys, type Revision } from "@parlance/mcp/protocol";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a server does otherwise: what it answers, or undefined for what it should. */
+/** The quirk of a server: its response, or undefined for the correct one. */
 export interface Quirk {
-  /** What it answers to a frame; none is silence. */
+  /** Its responses to a frame; none is silence. */
   readonly frame?: (text: string, message: Fields, server: RawServer) => readonly unknown[] | undefined;
   /** How it answers a request of HTTP, before it looks at what is in it. */
   readonly http?: (request: IncomingMessage, body: string) => readonly [status: number, body?: object] | undefined;
@@ -28,7 +28,7 @@ export class RawServer {
     this.#quirk = quirk;
   }
 
-  /** What it answers to a frame. */
+  /** Its responses to a frame. */
   answer(frame: string): readonly unknown[] {
     if (this.isStuck) return [];
     const value = parsed(frame);

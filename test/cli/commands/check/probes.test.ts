@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { plainHttp } from "../../plain-http.js";
 import { jsonLines, parlance } from "../../run.js";
 
-/** What a server does otherwise than the others. */
+/** The quirks of a server. */
 interface Quirks {
   /** The status of an unknown notification, and what is in its body. */
   readonly notified?: readonly [status: number, body?: object];
@@ -75,7 +75,7 @@ interface Probed {
   readonly doubt?: string;
 }
 
-/** What `parlance check` finds of a server with quirks, by probe. */
+/** The findings of `parlance check` on a server with quirks, by probe. */
 async function checked(
   quirks: Quirks,
 ): Promise<{ readonly code: number | null; readonly found: ReadonlyMap<string, Probed> }> {

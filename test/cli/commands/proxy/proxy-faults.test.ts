@@ -26,7 +26,7 @@ afterAll(() => server.close());
 const call = (name: string): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
 
-/** What came through a proxy with a fault, and what it has recorded. */
+/** The frames that passed a proxy with a fault, and its recording. */
 async function through(
   fault: string,
   name: string,

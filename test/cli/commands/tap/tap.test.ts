@@ -19,7 +19,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** What streams of lines are made of, and what must not be taken for it. */
+/** The parts of streams of lines, and similar bytes. */
 const piece = fc.oneof(
   fc
     .constantFrom("\n", "\r\n", "\r", "\n\n", "\ufeff", '{"jsonrpc":"2.0"}', "é", "\u0000")

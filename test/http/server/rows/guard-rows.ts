@@ -31,7 +31,7 @@ const origins = [
   "localhost",
 ];
 
-/** What neither the name of a host nor the origin of a page lets in (DNS rebinding). */
+/** Requests that the name of the host or the origin of the page excludes (DNS rebinding). */
 export const guardRows: readonly Row[] = [
   ...hosts.map((host) => ({
     name: `Host ${host}`,

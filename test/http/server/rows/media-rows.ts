@@ -24,7 +24,7 @@ const accepts = [
   "application/json, text/event-stream;q=0",
 ];
 
-/** What a page could send without being asked, and what nobody here writes or reads. */
+/** Media types that a page can send without a preflight, and types that are not supported. */
 export const mediaRows: readonly Row[] = [
   ...contentTypes.map((type) => ({
     name: `Content-Type ${type}`,

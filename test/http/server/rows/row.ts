@@ -15,7 +15,7 @@ export interface Row {
   readonly code?: number;
   /** A part of that body. */
   readonly says?: string;
-  /** Whose request it answers. Default: nobody's, for what was turned away before it was read. */
+  /** Whose request it answers. Default: none, for requests that are refused before they are read. */
   readonly id?: string | number;
   readonly headers?: Readonly<Record<string, string>>;
 }

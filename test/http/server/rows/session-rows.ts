@@ -4,7 +4,7 @@ import type { Row } from "./row.js";
 
 const stranger = "00000000-0000-4000-8000-000000000000";
 
-/** What a session is needed for, and is not there or does not take. */
+/** Requests that need a session, and have none or a wrong one. */
 export const sessionRows: readonly Row[] = [
   {
     name: "a request without a session",

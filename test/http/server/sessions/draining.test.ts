@@ -20,7 +20,7 @@ function handling(server = shop(), clock: FakeClock = createFakeClock()) {
   return { handler, clock, ask, running: watchTools(server) };
 }
 
-/** What an answer says, in a word, whether it is a stream or not. */
+/** The content of a response, in a word, whether it is a stream or not. */
 function said({ status, body }: Answer): string {
   const frame = body.startsWith("{") ? body : (/^data: (\{.*)$/m.exec(body)?.[1] ?? "");
   return frame === "" ? `${status}, nothing` : gist(frame);

@@ -63,7 +63,7 @@ test("what is refused leaves nothing behind", async () => {
     [{ headers: { "content-type": "text/plain" }, body: ping }, 415],
   ];
   for (const [asked] of refused) await flood(at, asked, 200, 1);
-  // What a request leaves behind grows with each round; what else the process does, in one of them.
+  // A leak of a request grows with each round; other work of the process shows in one of them.
   const growth: number[] = [];
   for (let rounds = 0; rounds < 3; rounds += 1) {
     const before = await heap();

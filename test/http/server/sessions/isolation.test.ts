@@ -49,7 +49,7 @@ async function callAll(wire: Wire, ask: (id: number, params: Say) => Asked, name
   return heard;
 }
 
-/** What one client has heard that is not its own, or not in its place. */
+/** Messages that one client received and that are not its own, or not in order. */
 function foreign(name: string, heard: string): readonly string[] {
   const data = heard.match(/(?<=^data: )\{.*/gm) ?? [];
   const expected = Array.from({ length: calls }, (_none, index) => {

@@ -11,7 +11,7 @@ import { type Site, site, until, watchTools } from "../site.js";
 
 const mebibyte = 1024 * 1024;
 const megabyte = "x".repeat(mebibyte);
-/** What a server lets wait, and what the buffers of the system and of one message take besides. */
+/** The bytes that a server lets wait, with the buffers of the system and of one message. */
 const bound = (8 + 16) * mebibyte;
 const enough = 256;
 
@@ -194,7 +194,7 @@ test("a body that a platform does not take is given up as well", async () => {
   const handler = httpHandler(server, { clock });
   const response = await handler(requestOf(stateless));
   await still(told);
-  // What the platform takes before it is asked to wait.
+  // The bytes that the platform buffers before it signals backpressure.
   expect(told()).toBeLessThan(4);
   expect(running.has("flood")).toBe(true);
   clock.advance(30_000);

@@ -42,7 +42,7 @@ interface Known {
   status: string;
 }
 
-/** What a client can know of its tasks, and everything that must hold of it. */
+/** A model of the tasks that a client knows, with its invariants. */
 class Observer {
   readonly #peer: TaskPeer;
   readonly #workshop: ReturnType<typeof workshop>;

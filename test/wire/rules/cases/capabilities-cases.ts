@@ -10,7 +10,7 @@ const since =
 
 const form = { message: "Name?", requestedSchema: { type: "object", properties: {} } };
 
-/** What a server asks, as the era has it: by a request, or inside of a result. */
+/** A request of a server, as the era has it: by a request, or inside of a result. */
 function question(talk: Talk, method: string, params: Record<string, unknown>): Said {
   if (!talk.isStateless) return asked(9, method, params);
   return talk.result(1, { resultType: "input_required", inputRequests: { it: { method, params } } });
@@ -168,7 +168,7 @@ const log = { level: "info", data: "x" };
 const page = { mode: "url", message: "Go", url: "https://example.com/", elicitationId: "e" };
 const sampling = { messages: [], maxTokens: 1, tools: [] };
 
-/** What asks for log messages, where every request has to. */
+/** The metadata that requests log messages, where every request has it. */
 function verbose(talk: Talk): Readonly<Record<string, unknown>> {
   return talk.isStateless ? { "io.modelcontextprotocol/logLevel": "debug" } : {};
 }

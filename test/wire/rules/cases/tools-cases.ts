@@ -7,7 +7,7 @@ const tool = { name: "add", inputSchema };
 const hasStructure = ({ version }: Talk): boolean => version >= "2025-06-18";
 const ofStateless = (talk: Talk): boolean => talk.isStateless;
 
-/** What asks for the list, and what lists one tool: the last two frames but for what follows. */
+/** The request for the list, and a result with one tool: the last two frames but for what follows. */
 function listing(talk: Talk, tool: Readonly<Record<string, unknown>>): ReturnType<Talk["opening"]> {
   return [...talk.opening(), talk.list(1), talk.listed(1, [{ name: "add", inputSchema, ...tool }])];
 }

@@ -16,7 +16,7 @@ export type Send = (
 ) => Promise<{ readonly http?: HttpReply | undefined; readonly why: string }>;
 
 /**
- * The authorization of a server that answers 401: what its clients need before a user is asked. Nothing is registered, and nobody signs in.
+ * The authorization of a server that answers 401: the requirements of its clients before a user is asked. The checks register nothing and sign no user in.
  */
 export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, send: Send): readonly Check[] {
   let signIn: Promise<ExaminedSignIn> | undefined;

@@ -13,25 +13,25 @@ export interface Endpoint {
 /** The response of an endpoint, with the beginning of its body. */
 export type HttpReply = Pick<NonNullable<RawReply["http"]>, "status" | "headers" | "text">;
 
-/** What a check has found. */
+/** The result of a check. */
 export interface Finding {
   /** `absent`: there is nothing to check, and that is no fault. */
   readonly state: "ok" | "failed" | "absent";
-  /** What was seen, in a few words. They may be the peer's: escape them before they are printed. */
+  /** The finding, in a few words. They may be the peer's: escape them before they are printed. */
   readonly says: string;
-  /** What was seen, line by line. */
+  /** The finding, line by line. */
   readonly seen?: readonly string[];
-  /** What is no fault, but worth a look. */
+  /** Remarks that are not faults. */
   readonly notes?: readonly string[];
   /** The remedy. */
   readonly remedy?: string;
   /** Where the requirement is written that was broken. */
   readonly rule?: string;
-  /** What is checked next because of it, before everything else. */
+  /** Checks that follow from it, and run before all others. */
   readonly next?: readonly Check[];
   /** After this failure going on is useless, whatever the check is. */
   readonly isFatal?: true;
-  /** What the command exits with. Of a failure. */
+  /** The exit code of the command, for a failure. */
   readonly exitCode?: number;
   /** Milliseconds, where they are not those of the check itself. */
   readonly took?: number;
@@ -90,7 +90,7 @@ async function timed(name: string, run: () => Promise<Finding>): Promise<Checked
   return { name, took: performance.now() - start, ...finding };
 }
 
-/** What the command exits with: the first failure decides. */
+/** The exit code of the command: that of the first failure. */
 export function exitCodeOf(checked: readonly Checked[]): number {
   for (const each of checked) if (each.state === "failed") return each.exitCode ?? exitCodes.violations;
   return exitCodes.clean;

@@ -31,7 +31,7 @@ function missingCommand(command: string): Finding {
   return failed(`there is no ${command} in any folder of PATH`, near ?? "install it, or write its whole path");
 }
 
-/** What newcomers write most: an interpreter, and a script. */
+/** The most frequent command: an interpreter, and a script. */
 const scripts: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb"]);
 
 function missingFile(args: readonly string[]): Finding | undefined {

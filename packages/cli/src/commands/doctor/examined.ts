@@ -8,7 +8,7 @@ import type { ConversationFlags } from "../../shared/options.js";
 import type { FrameRow } from "../../shared/output/conversation-rows.js";
 import type { Target } from "../../shared/target/target.js";
 
-/** What came of opening a conversation. */
+/** The result of opening a conversation. */
 export type Opened = { readonly client: Client } | { readonly failure: Failure };
 
 /** A target that is examined, the conversation with it, and everything that was seen. */
@@ -63,7 +63,7 @@ export class Examined {
     return this.frames.find(({ from, messages }) => from === "server" && messages.some(isAnswer));
   }
 
-  /** What the server has sent although it is what it was sent: something that is no server, like `cat`. */
+  /** A frame of the server that repeats one of the client: the program is not a server, but something like `cat`. */
   get isEcho(): boolean {
     const sent = new Set(this.frames.flatMap(({ from, entry }) => (from === "client" ? [entry.raw] : [])));
     return this.frames.some(({ from, entry }) => from === "server" && sent.has(entry.raw));

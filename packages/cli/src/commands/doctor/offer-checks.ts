@@ -12,7 +12,7 @@ import type { Examined } from "./examined.js";
 
 const mostShown = 5;
 
-/** What the server says that it can do. */
+/** The capabilities that the server declares. */
 export function capabilitiesCheck(examined: Examined): Check {
   return {
     name: "capabilities",
@@ -123,7 +123,7 @@ function schemaFault(what: string, schema: unknown, root: "object" | undefined):
   }
 }
 
-/** What the specification asks of names without demanding it, and what models go by. */
+/** Recommendations of the specification for names, by which models choose. */
 function itemNotes({ name: list }: OfferedList, items: readonly unknown[]): readonly string[] {
   if (list !== "tools") return [];
   const tools = items.filter(isObject);

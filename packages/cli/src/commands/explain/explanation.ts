@@ -2,7 +2,7 @@ import { versions } from "@parlance/mcp";
 import { type Revision, revisions } from "@parlance/mcp/protocol";
 import type { Level, Sender } from "@parlance/wire";
 
-/** What can be explained. */
+/** The subjects that can be explained. */
 export type Topic = "code" | "request" | "notification" | "revision" | "rule" | "probe";
 
 /** A message on the wire. */

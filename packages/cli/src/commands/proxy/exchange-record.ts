@@ -26,7 +26,7 @@ type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "wh
 /** The side that aborted an exchange. */
 export type AbortedBy = NonNullable<HttpEntry["by"]>;
 
-/** What is recorded of an exchange. */
+/** The recorded parts of an exchange. */
 export interface ExchangeStart {
   readonly x: number;
   readonly method: string;

@@ -34,7 +34,7 @@ export class ClientPlayer {
   readonly #client: RawClient;
   /** Every request that was made again, and what comes of it. */
   readonly #asked = new Map<RecordedOperation, Promise<RawReply>>();
-  /** What the live server wants back in the place of what was recorded. */
+  /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
   readonly #questions: RecordedOperation[];
 
@@ -104,7 +104,7 @@ export class ClientPlayer {
     });
   }
 
-  /** What the recorded client has answered to such a question: to the same one, or else to the next of its kind. */
+  /** The recorded response to such a request: to the same one, or else to the next of its kind. */
   #answer(question: JsonObject): string | undefined {
     const wanted = canonicalJson(significant(question, ignores));
     const alike = this.#questions.filter(({ request }) => request.method === question.method);

@@ -8,7 +8,7 @@ export const matchModes = ["exact", "method", "order"] as const;
 /** One of them. */
 export type MatchMode = (typeof matchModes)[number];
 
-/** What a request says of itself, and what its maker chooses freely, makes it no other request. */
+/** Members that do not distinguish requests: metadata, and values that the sender chooses freely. */
 const ignores = ignoring(["/_meta", "/requestId", "/progressToken"]);
 
 /** Requests that open a conversation. They match whatever their params: each client names itself. */

@@ -3,7 +3,7 @@ import type { Conversation, RecordedOperation, Row, WireMessage } from "@parlanc
 
 type WireSession = Conversation["sessions"][number];
 
-/** What the server did next, or what it waited for. */
+/** The next action of the server, or the message that it waited for. */
 export type Step =
   /** It sent a frame, wrote to stderr, or ended. */
   | { readonly is: "send" | "exit"; readonly row: Row }
@@ -34,7 +34,7 @@ class StepScheduler {
   readonly #byOperation = new Map<RecordedOperation, ReplayStep>();
   /** Where each question of the server was asked. */
   readonly #askedIn = new Map<RecordedOperation, ReplayStep>();
-  /** What the client has said last: what comes with no sign of what it belongs to comes because of that. */
+  /** The last message of the client, which causes messages of the server that name no other cause. */
   #latest: ReplayStep;
   #inputEnded = false;
 
@@ -92,7 +92,7 @@ class StepScheduler {
     const operation = last?.concerns;
     const own = operation && this.#byOperation.get(operation);
     const isAnswer = last?.context.pairing !== undefined;
-    // What a subscription tells comes because of something else that happened.
+    // Notifications of a subscription have another cause.
     if (own !== undefined && (isAnswer || operation?.request.method !== methods.listen)) return own;
     const carried = exchange?.messages.map((each) => this.#byRequest.get(each)).find((each) => each !== undefined);
     return (carried && this.#byOperation.get(carried)) ?? this.#latest;

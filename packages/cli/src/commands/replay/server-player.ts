@@ -38,7 +38,7 @@ export interface PlayOptions {
 export interface Mismatch {
   readonly is: "unmatched" | "answered otherwise";
   readonly message: WireMessage;
-  /** What was recorded in its place, if there is something like it. */
+  /** The recorded response in its place, if there is a similar one. */
   readonly recorded: WireMessage | undefined;
 }
 
@@ -52,7 +52,7 @@ export class ServerPlayer {
   readonly #stage: Stage;
   readonly #opening: readonly ReplayStep[];
   readonly #live = new Map<RecordedOperation, LiveRequest>();
-  /** What the client has answered, by the id of the question. */
+  /** The responses of the client, by the id of the request. */
   readonly #answers = new Mailbox<WireMessage>();
   readonly #plays = new Set<Promise<void>>();
   /** The recorded server has ended: it says nothing more. */
@@ -209,7 +209,7 @@ interface LiveRequest {
   readonly progressToken: string | undefined;
 }
 
-/** What finds the live request in the place of a recorded one. */
+/** Finds the live request for a recorded one. */
 type LiveRequests = ReadonlyMap<RecordedOperation, LiveRequest>;
 
 const subscriptionId = metaKeys.subscriptionId.replaceAll("/", "~1");

@@ -8,7 +8,7 @@ import { type PlayOptions, ServerPlayer } from "./server-player.js";
 
 /** How a recording is played on stdio. */
 export interface StdioPlayOptions extends PlayOptions {
-  /** What becomes of what the server says on its way. */
+  /** Changes the frames of the server on their way. */
   readonly faults: FaultPlan | undefined;
 }
 

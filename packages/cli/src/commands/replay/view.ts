@@ -7,7 +7,7 @@ import type { ServerPlayer } from "./server-player.js";
 /** More than anyone reads. */
 const mostTold = 10;
 
-/** What became of a replay, for a person: what was played, and in what the conversation was another one. */
+/** The result of a replay, for a person: the steps, and the differences of the conversation. */
 export function playedLines(
   { matching, mismatches, played }: ServerPlayer,
   style: Style,

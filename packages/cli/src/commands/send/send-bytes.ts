@@ -279,7 +279,7 @@ export class RawTraffic {
     this.#view.bytes(from, this.now, chunk);
   }
 
-  /** What the bytes were. */
+  /** The kind of the bytes. */
   see(tapped: Tapped): void {
     if (tapped.kind === "ended") {
       this.#error = tapped.error;

@@ -27,7 +27,7 @@ export interface SendView {
   remark(text: string): void;
 }
 
-/** What to show. */
+/** The parts to show. */
 export interface SendLook {
   /** The bytes as a hex dump. */
   readonly hex: boolean;

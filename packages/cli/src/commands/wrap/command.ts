@@ -237,7 +237,7 @@ interface Launcher {
   readonly why: string | undefined;
 }
 
-/** What decides how a host starts this command. */
+/** The facts that decide how a host starts this command. */
 interface LauncherOptions {
   /** Where the host looks for commands. */
   readonly commands: "shell" | "system";

@@ -26,7 +26,7 @@ export function edited(
   return result;
 }
 
-/** What a configuration says, but for how servers of one name are started; what they are given stays, whatever its member is called. */
+/** A configuration without the start of the servers of one name; their other members stay. */
 function withoutStart(value: unknown, name: string): unknown {
   if (!isObject(value)) return value;
   return Object.entries(value).map(([key, member]) => {
@@ -53,7 +53,7 @@ export async function write({ path, file, mark, configuration }: LoadedFile, tex
   }
 }
 
-/** What changes between two texts, as `diff -u` prints it. */
+/** The changes between two texts, as `diff -u` prints them. */
 export function unifiedDiff(path: string, before: string, after: string): readonly string[] {
   const { hunks } = structuredPatch(path, path, before, after, undefined, undefined, { context: 2 });
   return [

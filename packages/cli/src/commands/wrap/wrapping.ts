@@ -21,7 +21,7 @@ export interface Wrapped {
   readonly options: readonly string[];
 }
 
-/** What is wrapped in the start of a server; undefined for one that is not. */
+/** The wrapped command of a server; undefined for a server that is not wrapped. */
 export function wrappedIn(server: StartedServer): Wrapped | undefined {
   const words = wordsOf(server);
   const tap = words.indexOf("tap");
@@ -36,7 +36,7 @@ export function wrappedWords(server: StartedServer): readonly string[] | undefin
 }
 
 /**
- * What to change so that the server's command runs under `words`, which start `parlance tap --`. Nothing but the command and the start
+ * The edits after which the server's command runs under `words`, which start `parlance tap --`. Nothing but the command and the start
  * of its arguments is touched, and the command moves as it is spelt, so that `unwrapEdits` gives back every byte.
  */
 export function wrapEdits(
@@ -56,7 +56,7 @@ export function wrapEdits(
   return [renamed, insertion(first.offset, moved.map((literal) => `${literal},${space}`).join(""))];
 }
 
-/** What to change so that the server is started as before it was wrapped: nothing, if it is not wrapped. */
+/** The edits that restore the start of the server before it was wrapped: none, if it is not wrapped. */
 export function unwrapEdits(text: string, server: ServerEntry): readonly Edit[] {
   if (server.kind !== "command") return [];
   const { command, args, layout } = server;
@@ -110,7 +110,7 @@ function headersIn(node: Node, name: string): { readonly key: Node; readonly nam
 }
 
 /**
- * What to change so that a host starts `parlance tap -- parlance bridge <url>` instead of asking the URL itself. The member with the
+ * The edits after which a host starts `parlance tap -- parlance bridge <url>` instead of asking the URL itself. The member with the
  * URL becomes the arguments, and the headers become variables of the same names, which the bridge sends as headers: a host
  * expands what is written in them, and they stand in no command line.
  */
@@ -200,7 +200,7 @@ function tableOf(text: string, { parent }: Node): string {
   return parent === undefined || key === undefined ? "" : text.slice(parent.offset, key.offset);
 }
 
-/** What stands before the member that this is the value of: a space, or a new line and how far it is indented. */
+/** The white space before the member of this value: a space, or a new line with its indentation. */
 function leadOf(text: string, value: Node, layout: Layout): string {
   const start = value.parent?.offset ?? value.offset;
   return /\r?\n[ \t]*$/.exec(text.slice(0, start))?.[0] ?? (layout === "toml-table" ? "\n" : " ");

@@ -199,7 +199,7 @@ async function askRoots(talk: Talk): Promise<readonly Root[]> {
   }
 }
 
-/** What the last message of a sampling request says. */
+/** The text of the last message of a sampling request. */
 function lastText({ messages }: CreateMessageParams): string {
   const last = messages.at(-1);
   return last === undefined ? "sampling" : contentText(last.content);

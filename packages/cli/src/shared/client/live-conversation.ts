@@ -3,7 +3,7 @@ import { methods } from "@parlance/mcp/protocol";
 import { Conversation, type FrameEntry, type Verdict } from "@parlance/wire";
 import type { FrameRow } from "../output/conversation-rows.js";
 
-/** What crossed, in numbers. */
+/** The numbers of a conversation. */
 export interface Tally {
   readonly frames: number;
   readonly bytes: number;

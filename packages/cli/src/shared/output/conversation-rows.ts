@@ -35,7 +35,7 @@ export function rowLines(row: Row, look: Look): readonly string[] {
   return frameRows({ n: entry.n, at, from, bytes: entry.len, batch: kind === "batch", parts: partsOf(row) }, look);
 }
 
-/** What a row says, in one line without control characters. */
+/** The text of a row, in one line without control characters. */
 export function rowText(row: Row): string {
   const said = isFrameRow(row) ? partsOf(row).map(partText).join(", ") : wordsOf(row.entry);
   return escapeControls(said);
@@ -188,7 +188,7 @@ type Reader = (value: JsonObject) => string;
 const longest = 400;
 
 /**
- * What a message says besides its method, in a few words of the peer: escape them before they are printed. It may break
+ * The text of a message without its method, in a few words of the peer: escape them before they are printed. It may break
  * every rule. `answered` is the method of the request that a response answers.
  */
 function digest(message: object, answered: string | undefined): string {

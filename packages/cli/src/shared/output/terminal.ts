@@ -9,7 +9,7 @@ type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: nu
 
 /** An output of the program, with its colours and its width. */
 export interface Output {
-  /** What it prints to. */
+  /** The stream that it prints to. */
   readonly stream: OutputStream;
   readonly style: Style;
   /** Columns of a line: those of the terminal, between 60 and 160. */

@@ -71,7 +71,7 @@ function noRecording(path: string, damages: readonly RecordingDamage[]): Failure
   });
 }
 
-/** What a file of a recording holds. */
+/** The contents of a recording file. */
 export interface RecordedConversation {
   /** The name of the recording. */
   readonly title: string;

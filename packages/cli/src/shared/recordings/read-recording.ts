@@ -157,7 +157,7 @@ class Checksum {
     if (end < chunk.length) this.#rest.push(chunk.slice(end));
   }
 
-  /** What is wrong with the last line, which stands in these bytes or has begun before them. */
+  /** The fault of the last line, which begins in these bytes or before them. */
   check({ sha256 }: EndEntry, place: LinePlace, chunk: Uint8Array): RecordingDamage | undefined {
     const before = Buffer.concat([...this.#rest, chunk]).subarray(0, place.offset - this.#hashed);
     const found = this.#hash.copy().update(before).digest("hex");

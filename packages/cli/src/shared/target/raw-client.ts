@@ -25,7 +25,7 @@ export function openRawClient(route: Route, { revision, ...options }: OpenOption
   return new RawHttp({ ...options, url: url.href, headers, mirrors, version: mirrors ? revision.version : undefined });
 }
 
-/** What a raw client can do with a channel. A process takes bytes of any kind on its stdin, and can be killed. */
+/** The functions of a raw client on a channel. A process takes bytes of any kind on its stdin, and can be killed. */
 export function rawTransport(channel: TargetChannel): RawTransport {
   if (!("stdin" in channel)) return { channel };
   return {

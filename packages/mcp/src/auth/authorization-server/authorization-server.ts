@@ -32,7 +32,7 @@ export interface SignedIn {
 export interface SignIn {
   /** The content of the page on which the user decides: HTML within the form. */
   form(request: AuthorizationRequest): string;
-  /** What the user decided: signed in, denied (undefined), or a further response such as a redirect to another server. */
+  /** The decision of the user: signed in, denied (undefined), or a further response such as a redirect to another server. */
   decide(request: AuthorizationRequest, form: URLSearchParams): Promise<SignedIn | AuthResponse | undefined>;
   /** Where an external sign-in comes back to: its path, and the outcome of the request that it responds to. */
   readonly callback?: {

@@ -14,7 +14,7 @@ const codeTtl = 60;
 /** Seconds after its last refresh that a grant ends. */
 export const grantTtl: number = 30 * 24 * 3600;
 
-/** What a user has allowed a client. */
+/** The permissions that a user has granted to a client. */
 export interface Grant {
   readonly id: string;
   readonly clientId: string;
@@ -24,7 +24,7 @@ export interface Grant {
   readonly ended?: string;
 }
 
-/** What a code can be redeemed for, and by whom. */
+/** The PKCE challenge and the redirect URI that a code is bound to. */
 export interface CodeTerms {
   readonly challenge: string;
   readonly redirectUri: string;

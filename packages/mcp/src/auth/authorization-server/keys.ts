@@ -10,7 +10,7 @@ import {
   jwtDecrypt,
 } from "jose";
 
-/** What access tokens are signed and verified with. */
+/** The keys that sign and verify access tokens. */
 export interface SigningKey {
   readonly algorithm: "ES256" | "HS256";
   readonly sign: CryptoKey;

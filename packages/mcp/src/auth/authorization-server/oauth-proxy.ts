@@ -168,7 +168,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   return { ...protectedServer, endpoints: server, upstreamToken: (caller) => upstream.token(caller) };
 }
 
-/** What is kept, sealed, of the tokens of one grant. */
+/** The tokens of one grant, as they are kept encrypted. */
 interface KeptTokens {
   readonly accessToken: string;
   readonly refreshToken?: string;

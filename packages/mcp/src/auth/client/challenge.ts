@@ -6,7 +6,7 @@ import {
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
 
-/** What a server requires of a token. */
+/** The requirements of a server for a token. */
 export interface Challenge {
   readonly status: number;
   /** Where its Protected Resource Metadata is, if it says so. */

@@ -5,7 +5,7 @@ import type { BoundedFetch } from "../bounded-fetch.js";
 import { metadataPaths } from "../resource-server.js";
 import { SignInError } from "./sign-in-error.js";
 
-/** What a server says about its authorization. */
+/** The metadata of a server about its authorization. */
 export interface ProtectedResource {
   /** The resource identifier, which tokens are requested for. */
   readonly resource: string;

@@ -22,14 +22,14 @@ export interface RevocationOptions {
 
 const members: MembersOf<RevocationOptions> = { clientId: ["client_id"], clientSecret: ["client_secret"], fetch: [] };
 
-/** What became of a revocation. */
+/** The result of a revocation. */
 export type Revocation =
   | { readonly kind: "revoked" }
   /** The authorization server cannot revoke tokens: they are valid until they expire. */
   | { readonly kind: "unsupported" }
   | {
       readonly kind: "failed";
-      /** What went wrong, for the log: the text of the authorization server may be in it. */
+      /** The failure, for the log: the text of the authorization server may be in it. */
       readonly reason: string;
     };
 

@@ -25,7 +25,7 @@ export interface SignInStep {
     | "token"
     | "refresh"
     | "step-up";
-  /** What was found or chosen, and why. */
+  /** The finding or the choice, and its reason. */
   readonly text: string;
   /** The URL that was requested, without secrets. */
   readonly url?: string;
@@ -74,17 +74,17 @@ export interface SignInFailure {
     | "scope";
   /** The step that failed. */
   readonly step: SignInStep["kind"];
-  /** What was received instead. */
+  /** The received response. */
   readonly received: string;
-  /** What the step needs. */
+  /** The response that the step needs. */
   readonly expected: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly remedy: string;
 }
 
 /** A sign-in that failed. The message has the step, what was received, what was expected and the remedy, and no secret. */
 export class SignInError extends LocalError {
-  /** What failed, for programs. */
+  /** The kind of failure, for programs. */
   readonly failure: SignInFailure;
 
   constructor(failure: SignInFailure, options?: ErrorOptions) {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../base/maybe-promise.js";
 
-/** What a client keeps of one authorization server for one resource. */
+/** The credentials of a client at one authorization server for one resource. */
 export interface StoredCredentials {
   /** The issuer that made them. Credentials of another one are never used. */
   readonly issuer: string;

@@ -279,7 +279,7 @@ interface TokenApi {
   readonly ask: (token: string) => Promise<Response>;
   /** The statuses for tokens that are not valid. Any other but 200 says nothing about the token. */
   readonly refused: readonly number[];
-  /** What a response says of the caller, or why the token is not valid here. It is not kept, since it may contain the token. */
+  /** The caller that a response identifies, or why the token is not valid here. It is not kept, since it may contain the token. */
   readonly read: (body: Readonly<Record<string, unknown>>) => Parameters<typeof identityOfToken>[0] | string;
 }
 

@@ -20,7 +20,7 @@ export type AcceptedRequest = (signal: AbortSignal) => Promise<JsonObject>;
 
 /** Outcome of a URL elicitation. */
 export interface UrlElicitationOutcome {
-  /** What the user chose: `"accept"`, `"decline"` or `"cancel"`. */
+  /** The choice of the user: `"accept"`, `"decline"` or `"cancel"`. */
   readonly action: string;
   /** Resolves when the call that required the elicitation should be retried. */
   readonly retry?: PromiseLike<unknown> | undefined;
@@ -64,7 +64,7 @@ export interface ServerDescription {
 }
 
 /**
- * What a former connection learned about a server, as JSON. Let a hint of the handshake era expire: a server that adds the
+ * Facts that an earlier connection learned about a server, as JSON. Let a hint of the handshake era expire: a server that adds the
  * stateless era still accepts the handshake.
  */
 export interface ServerHint {

@@ -1,7 +1,7 @@
 /** `closing`: nothing new is taken in either direction, what runs may finish. */
 export type Phase = "open" | "closing" | "closed";
 
-/** What a call of the peer is found by while it is in flight; a notification has a key of its own. */
+/** The key of a call of the peer while it is in flight; a notification has a key of its own. */
 export type CallKey = string | number | null | symbol;
 
 interface Outgoing {

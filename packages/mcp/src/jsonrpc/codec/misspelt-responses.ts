@@ -10,7 +10,7 @@ import { limitExceededByText, limitExceededByValue } from "./decode.js";
  */
 export type ResponseTolerance = "explain" | "accept";
 
-/** What a text that is no response was meant to answer. */
+/** An invalid response whose request can be guessed. */
 export interface MisspeltResponse {
   /** The id as it was received: mostly a number in quotes, or none. */
   readonly id: unknown;

@@ -143,7 +143,7 @@ interface AnyContent {
   readonly type: string;
 }
 
-/** What `textOf` takes: the content of a result or a message, or the contents of a read resource. */
+/** The values that `textOf` takes: the content of a result or a message, or the contents of a read resource. */
 type WithText =
   | {
       /** One block, or all blocks. */

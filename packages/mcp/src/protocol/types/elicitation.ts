@@ -122,7 +122,7 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 
 /** Result of `elicitation/create`. */
 export interface ElicitResult {
-  /** What the user chose: to submit, to refuse, or to dismiss. */
+  /** The choice of the user: to submit, to refuse, or to dismiss. */
   readonly action: "accept" | "decline" | "cancel";
   /** The submitted values, if the user accepted. */
   readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;

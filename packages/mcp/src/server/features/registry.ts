@@ -24,7 +24,7 @@ export interface Registration<Definition> {
 export interface RegistryOptions<Entry> extends ListShape {
   /** The word for people, e.g. `tool`. */
   readonly word: string;
-  /** What a list shows of an entry. */
+  /** The entry as lists show it. */
   readonly shown: (entry: Entry) => JsonObject;
   /** Called when what a list shows has changed. */
   readonly onChange: () => void;

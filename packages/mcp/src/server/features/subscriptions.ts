@@ -10,7 +10,7 @@ import type { Operation } from "../servable.js";
 import { maxSubscriptions } from "../session/change-notifier.js";
 import type { Feature, MethodCall } from "./feature.js";
 
-/** What there is to subscribe to. */
+/** The capabilities and resources that clients may subscribe to. */
 export interface Subscribable {
   capabilities(): ServerCapabilities;
   /** Whether there is such a resource, or could be. */
@@ -66,7 +66,7 @@ export class Subscriptions implements Feature {
     });
   }
 
-  /** What of the filter this server can tell. */
+  /** The part of the filter that this server supports. */
   #honour(filter: SubscriptionFilter, operation: Operation): SubscriptionFilter {
     const offered = this.#subscribable.capabilities();
     const honoured = changingLists

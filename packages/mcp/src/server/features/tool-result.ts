@@ -43,7 +43,7 @@ type JsonObjectReturn = object &
   };
 
 /**
- * What a tool without an output schema may return: text, a block, blocks, a whole result, or JSON of its own. That is no
+ * The results of a tool without an output schema: text, a block, blocks, a whole result, or JSON of its own. That is no
  * `JsonObject`, which values of an interface are not, and beside which the literals in a block widen.
  */
 export type ToolReturn =
@@ -136,7 +136,7 @@ function strayFault(value: unknown, index: number): ParamsFault | undefined {
   return { path: `/content/${index}`, message };
 }
 
-/** What JSON writes for a value with a `toJSON`, whose kind decides how a revision has it. */
+/** The JSON of a value with a `toJSON`; its kind decides how a revision represents it. */
 function asWritten(value: unknown): unknown {
   const hasToJson = isObject(value) && typeof value.toJSON === "function";
   return hasToJson ? (value.toJSON as (key: string) => unknown).call(value, "") : value;

@@ -91,7 +91,7 @@ const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
   _meta: ["meta"],
 };
 
-/** What may take the place of a schema: its like, so that the handler still gets what it expects. */
+/** The type of a schema that may replace another one, so that the handler still gets the arguments that it expects. */
 type Replaceable<S> = S extends { readonly "~standard": unknown } | RawShape | undefined ? S : JsonObject;
 type Arguments<Input> = Input extends Schema ? InferOutput<Input> : Readonly<Record<string, never>>;
 // Handlers are typed while `Output` is still inferred. It is never then, so the question has to lead to ToolReturn for that;
@@ -365,7 +365,7 @@ function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly Mirro
   throw new TypeError(`The inputSchema of the tool ${tool} cannot be served: ${first?.path} ${first?.message}`);
 }
 
-/** What the handler has returned, checked against the tool's own output schema. */
+/** The value that the handler returned, checked against the output schema of the tool. */
 function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
   if (value instanceof InputRequired) return value;
   if (output === undefined) return resultOf(value, tool.name);

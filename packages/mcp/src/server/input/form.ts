@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../protocol/json.js";
 
-/** What the specification lets a field of a form say, by its type. */
+/** The keywords that the specification allows for a field of a form, by its type. */
 const keywords: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "format"],
   number: ["minimum", "maximum"],

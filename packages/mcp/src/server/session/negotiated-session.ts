@@ -12,7 +12,7 @@ import type { InitializeResult } from "../../protocol/types/initialize.js";
 import type { ClientDescription, Servable } from "../servable.js";
 import type { OperationSettings } from "./operation.js";
 
-/** What a server and a client have negotiated by `initialize`. */
+/** The session that a server and a client have negotiated by `initialize`. */
 export interface NegotiatedSession {
   /** The capabilities that were advertised to the client. */
   readonly capabilities: ServerCapabilities;

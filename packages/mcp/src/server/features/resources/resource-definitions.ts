@@ -207,7 +207,7 @@ export interface FullReadResult extends Omit<ReadResourceResult, "contents"> {
 /** Return value of a resource reader: text, bytes, one or more contents, or a whole result; undefined if the resource does not exist. */
 export type ResourceReturn = Contents | readonly Contents[] | FullReadResult | undefined;
 
-/** What contents are said to be of where they do not say it themselves. */
+/** The URI and the MIME type of contents that have none of their own. */
 export interface ReadOf {
   readonly uri: string;
   readonly mimeType: string | undefined;
@@ -241,7 +241,7 @@ function contentsOf(value: unknown, of: ReadOf, path: string): ResourceContents 
   const { text, blob, ...rest } = value;
   if ((text === undefined) === (blob === undefined)) throw notContents(of, path, "an object with neither or both");
   const body = text === undefined ? { blob: encodedBlob(blob) } : { text };
-  // What was asked for is named as it was asked, even where a client leaves out escapes.
+  // The contents have the URI of the request, also where a client leaves out escapes.
   const named = typeof rest.uri === "string" ? { ...rest, uri: rest.uri } : { ...words(of), ...rest, uri: of.uri };
   const isOwnUri = rest.uri !== undefined && rest.uri !== of.uri;
   const contents: JsonObject = { ...named, ...body };

@@ -157,7 +157,7 @@ export class Resources implements Feature, CompletionSource {
     });
   }
 
-  /** What is subscribed to is known to the conversation; here is said whether it may be. */
+  /** The session keeps the subscriptions; this says whether a client may subscribe. */
   #subscriptionMethods(): readonly (readonly [string, MethodCall])[] {
     return [
       [

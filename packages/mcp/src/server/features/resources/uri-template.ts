@@ -178,7 +178,7 @@ export type Part =
 
 /** A template as it is matched. */
 export interface ReadTemplate {
-  /** What every URI of it begins with, colon included. */
+  /** The literal start of every URI of the template, colon included. */
   readonly scheme: string;
   readonly parts: readonly Part[];
   /** The variables of `{?…}`, if it has that. */

@@ -13,7 +13,7 @@ import { methods, notifications } from "../../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../../protocol/types/tasks.js";
 import type { Operation, ServedSession } from "../../servable.js";
 
-/** What a task is asked for with. */
+/** The request for a task. */
 export interface TaskRequest {
   readonly principal: string | undefined;
   /** The params of the call that it runs. */
@@ -99,7 +99,7 @@ export class TaskStore {
       if (!isObject(result) || result.isError !== true) return { status: "completed", result: json };
       return { status: "failed", result: json, message: firstText(result.content) };
     } catch (error) {
-      // What is thrown behind its end is how a handler stops, and no fault.
+      // An error after the end is how a handler stops, and is not a fault.
       const told = task.isOver ? internalError : this.#conversation.failure(methods.callTool, error, call);
       return failed(told);
     }
@@ -218,7 +218,7 @@ export type TaskEnd =
   | { readonly status: "failed"; readonly error: ErrorObject; readonly message: string }
   | { readonly status: "cancelled"; readonly message: string };
 
-/** What a task is made with. */
+/** The settings of a new task. */
 export interface TaskTerms {
   readonly principal: string | undefined;
   readonly ttl: number;

@@ -125,7 +125,7 @@ async function runAs(
   }
 }
 
-/** What surrounds a call that runs as a task: all that it says names the task, and it may speak until its end. */
+/** The exchange of a call that runs as a task: its notifications name the task, and it may send them until its end. */
 function exchangeOf(task: Task, { principal, callback, report }: Operation, session: ServedSession): Exchange {
   const ask: Exchange["callback"] = (method, params, options) =>
     task.ask((wayBack) => wayBack(method, related(params, task), options));

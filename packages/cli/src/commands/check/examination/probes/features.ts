@@ -23,7 +23,7 @@ interface List {
   readonly capability: string;
   readonly method: string;
   readonly member: string;
-  /** What the schema declares of a page. */
+  /** The members of a page that the schema declares. */
   readonly declaration: string;
   readonly page: string;
   /** Where the stateless era demands that who has declared the capability answers. */
@@ -80,7 +80,7 @@ const lists: readonly List[] = [
   },
 ];
 
-/** What a server offers that it has said it offers. */
+/** The probes of features that a server has declared. */
 export const featureProbes: readonly Probe[] = [
   ...lists.map((list): Probe => {
     const { id, capability, method, declaration, page, demanded } = list;

@@ -10,7 +10,7 @@ const onSending = byEra(
   "basic/transports/streamable-http#sending-messages",
 );
 
-/** What a server demands of HTTP, and how it says so. */
+/** The requirements of a server for HTTP requests, and its errors. */
 export const httpProbes: readonly Probe[] = [
   {
     id: "XH-1",
