@@ -165,19 +165,13 @@ async function measureBeside(names, rounds) {
  * @param {readonly string[] | undefined} only
  */
 export async function measureHostile(rounds, only) {
+  const single = Object.entries(attacks).map(([name, { says }]) => ({ name, says, names: [name] }));
+  const together = { name: "all at once", says: "every attack above", names: Object.keys(attacks) };
   const rows = [];
-  for (const [name, { says }] of Object.entries(attacks)) {
+  for (const { name, says, names } of [...single, together]) {
     if (only !== undefined && !only.some((each) => name.startsWith(each))) continue;
     progress(`measuring ${name}`);
-    rows.push({ name, says, ...(await measureBeside([name], rounds)) });
-  }
-  if (only === undefined) {
-    progress("measuring all at once");
-    rows.push({
-      name: "all at once",
-      says: "every attack above",
-      ...(await measureBeside(Object.keys(attacks), rounds)),
-    });
+    rows.push({ name, says, ...(await measureBeside(names, rounds)) });
   }
   return rows;
 }

@@ -8,13 +8,13 @@ import { streamChannel } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { afterEach, describe, expect, test } from "vitest";
-import { processBudget } from "../../../packages/mcp/src/base/byte-budget.js";
+import { ByteBudget, processBudget } from "../../../packages/mcp/src/base/byte-budget.js";
 import { sessionPost, statelessCall, statelessPost, written } from "../../http/server/asked.js";
 import { openSession } from "../../http/server/handlers.js";
 import { site, until } from "../../http/server/site.js";
 import { Wire } from "../../http/server/wire.js";
 import { held, successText } from "../../jsonrpc/held.js";
-import { overMemory, overStreams, type Talk, turn } from "../../jsonrpc/transports.js";
+import { overMemory, overStreams, type StreamTalk, type Talk, turn } from "../../jsonrpc/transports.js";
 import { inForm } from "../../testing/forms.js";
 import { type Frame, notification, parse, request, stateless, textOf } from "../../testing/frames.js";
 
@@ -117,6 +117,33 @@ test("A4: a peer whose long messages are refused is not read for a while", async
   await until(() => talk.connection.inFlight.running === 2);
   for (const run of runs) run.answer(1);
   for (const id of ["1", "2"]) expect(await talk.peer.next()).toBe(successText(id, "1"));
+});
+
+test("A4: a peer whose long messages are skipped is not read for a while, on any of its connections", async () => {
+  const clock = createFakeClock();
+  const budget = new ByteBudget(mebibyte);
+  const options = { clock, budget };
+  // In pieces: a frame of one chunk need not be stored before it is refused.
+  const writeLong = (talk: StreamTalk, id: number): void => {
+    const frame = Buffer.from(`${requestOf(id, "long", 4_000_000)}\n`);
+    for (let at = 0; at < frame.length; at += 65_536) talk.write(frame.subarray(at, at + 65_536));
+  };
+  await using first = overStreams(lines, options);
+  for (let id = 1; id <= 4; id += 1) {
+    writeLong(first, id);
+    expect(await errorOf(first)).toMatchObject(tooMany);
+  }
+  const { call, runs } = held();
+  await using second = overStreams(lines, { ...options, handle: call });
+  writeLong(second, 1);
+  expect(await errorOf(second)).toMatchObject(tooMany);
+  second.write(Buffer.from(`${requestOf(2, "short", 1)}\n`));
+  for (let turns = 0; turns < 10; turns += 1) await turn();
+  expect(second.connection.inFlight.running).toBe(0);
+  clock.advance(250);
+  await until(() => second.connection.inFlight.running === 1);
+  runs[0]?.answer(1);
+  expect(await second.peer.next()).toBe(successText("2", "1"));
 });
 
 describe("A4: what is kept for a peer has one bound", () => {
@@ -263,6 +290,14 @@ describe("A4: over HTTP", () => {
       end();
       expect((await wire.answer()).status).toBe(200);
     }
+  });
+
+  test("a body that does not fit is rejected before it is read", async () => {
+    await using at = await site(createServer({ name: "small", version: "1" }), { limits: { peerBytes: mebibyte } });
+    using wire = await at.open();
+    const type = "content-type: application/json\r\naccept: application/json, text/event-stream";
+    wire.write(`POST /mcp HTTP/1.1\r\nhost: localhost\r\n${type}\r\ncontent-length: 2000000\r\n\r\n`);
+    expect((await wire.head()).status).toBe(429);
   });
 
   test("listening for many resources is charged as long as it lasts", async () => {

@@ -121,6 +121,24 @@ describe.each(doors)("on $on", ({ open }) => {
     expect((await door.ask(preflight(app, "authorization"))).status).toBe(204);
   });
 
+  test("a function that identifies callers names the challenge of its scheme", async () => {
+    const reports: string[] = [];
+    await using door = await open(shop(), {
+      auth: ({ header }) => ({ challenge: header("x-scheme") ?? 'Basic realm="shop"' }),
+      report: (each) => void reports.push(describeReport(each)),
+    });
+    const refused = await door.ask(call({}));
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe('Basic realm="shop"');
+    expect(refused.body).toContain("authentication is required");
+    const broken = await door.ask(call({ "x-scheme": "café" }));
+    expect({ status: broken.status, challenge: broken.headers.get("www-authenticate") }).toEqual({
+      status: 401,
+      challenge: "Bearer",
+    });
+    expect(reports).toEqual([expect.stringContaining("a challenge is a scheme and its parameters")]);
+  });
+
   test("a caller whose authentication fails with an error gets 401, without the reason", async () => {
     const reports: string[] = [];
     const ran: string[] = [];

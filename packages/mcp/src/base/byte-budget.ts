@@ -13,6 +13,8 @@ export class ByteBudget {
   readonly #ceiling: number | undefined;
   #parent: ByteBudget | undefined;
   #held = 0;
+  /** One for a peer and all parts of its budget. */
+  readonly #refused: RefusedBytes;
 
   /**
    * @param limit bytes that may be held at the same time
@@ -23,6 +25,7 @@ export class ByteBudget {
     this.#limit = limit;
     this.#parent = parent;
     this.#ceiling = ceiling;
+    this.#refused = parent === undefined || parent === processBudget ? new RefusedBytes() : parent.#refused;
   }
 
   /** Bytes that are held. */
@@ -33,6 +36,14 @@ export class ByteBudget {
   /** A budget for one part of what this one bounds. Its default is no bound of its own. */
   child(limit: number = Number.POSITIVE_INFINITY): ByteBudget {
     return new ByteBudget(limit, this);
+  }
+
+  /**
+   * Counts a long message that was refused, and returns for how many milliseconds its sender is not to be read. Reading and
+   * parsing long messages takes time from all other peers.
+   */
+  refuse(bytes: number, now: number): number {
+    return this.#refused.add(bytes, now);
   }
 
   /** Takes the bytes, here and from all parents, or returns false and takes nothing. */
@@ -76,6 +87,24 @@ export class ByteBudget {
     this.#parent = undefined;
   }
 }
+
+/** The bytes of long messages that a peer has sent in vain, as they are forgotten. */
+class RefusedBytes {
+  #bytes = 0;
+  #countedAt = 0;
+
+  add(bytes: number, now: number): number {
+    this.#bytes = Math.max(0, this.#bytes - (now - this.#countedAt) * refusedPerMillisecond) + bytes;
+    this.#countedAt = now;
+    const excess = this.#bytes - refusedAtOnce;
+    return excess <= 0 ? 0 : Math.min(longestPause, Math.ceil(excess / refusedPerMillisecond));
+  }
+}
+
+/** Refused bytes before a peer is slowed down, those of them forgotten in a millisecond, and the longest pause in milliseconds. */
+const refusedAtOnce = 16 * 1024 * 1024;
+const refusedPerMillisecond = 16 * 1024;
+const longestPause = 10_000;
 
 /**
  * The bytes that this process holds for all its peers. All servers and clients of the process share it, as they share its memory;

@@ -122,7 +122,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       (error) => void this.#end({ reason: "failed", error }), // Never rejects.
       () => this.#responder.runWaiting(),
     );
-    const caller = new Caller(settings, inFlight, { idle: timeout, total: totalTimeout }, out, options.cancellation);
+    const timeouts = { idle: timeout, total: totalTimeout };
+    const caller = new Caller(settings, inFlight, timeouts, () => channel.waiting, out, options.cancellation);
     this.#parts = { settings, inFlight, out, caller, auth, peer };
     this.#out = out;
     this.#caller = caller;
@@ -369,6 +370,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     }
     this.#caller.complain({ kind: "refused", refusal });
     if (refusal.reason === "truncated") return; // The end follows and says it all.
+    this.#out.refused(refusal.bytes);
     const { profile, limits } = this.settings;
     const oversized = refusal.reason === "too-long";
     const boundCode = boundCodes.get(refusal.reason);

@@ -33,13 +33,10 @@ export class Outbound {
   readonly #hasRoomAgain: () => void;
   /** Pending while the channel has no room. */
   #blocked: Promise<void> | undefined;
-  /** What waits until it has; made on first use. */
+  /** Frames that wait for room; created on first use. */
   #outbox: Outbox<WaitingFrame> | undefined;
   #paused = false;
-  /** Characters of long messages that were refused, as they are forgotten, and when that was counted. */
-  #refused = 0;
-  #refusedAt = 0;
-  /** Runs while a peer that has sent too many of them is not read. */
+  /** Runs while a peer that has sent too many long messages in vain is not read. */
   #slowed: Timer | undefined;
 
   constructor(
@@ -151,20 +148,14 @@ export class Outbound {
     if (this.#inFlight.phase !== "closed") this.#balance();
   }
 
-  /**
-   * A message of that many characters was refused. Reading and parsing long ones takes time from all other peers, so a peer that
-   * sends many of them is not read for about twenty times as long as they took: they take no more than 5 % of the time.
-   */
+  /** A message of that many characters was refused. A peer that sends many long ones is not read for a while. */
   refused(length: number): void {
     if (length < freeRefusalLength || this.#inFlight.phase === "closed") return;
-    const { clock } = this.#settings;
-    const now = clock.now();
-    this.#refused = Math.max(0, this.#refused - (now - this.#refusedAt) * refusedPerMillisecond) + length;
-    this.#refusedAt = now;
-    const excess = this.#refused - refusedAtOnce;
-    if (excess <= 0) return;
+    const { clock, budget } = this.#settings;
+    const pause = budget.refuse(length, clock.now());
+    if (pause === 0) return;
     if (this.#slowed !== undefined) clock.clearTimer(this.#slowed);
-    this.#slowed = clock.setTimer(() => this.speedUp(), Math.ceil(excess / refusedPerMillisecond));
+    this.#slowed = clock.setTimer(() => this.speedUp(), pause);
     this.#balance();
   }
 
@@ -236,10 +227,6 @@ export class Outbound {
 
 /** A refused message of fewer characters costs its sender nothing. */
 const freeRefusalLength = 64 * 1024;
-
-/** Characters of long messages that may be refused before their sender is slowed down, and those of them forgotten in a millisecond. */
-const refusedAtOnce = 16 * 1024 * 1024;
-const refusedPerMillisecond = 16 * 1024;
 
 /** Characters that wait for a peer that does not read, from which on lossy notifications are dropped. */
 const mostLossyWaiting = 16 * 1024 * 1024;

@@ -15,10 +15,13 @@ import { faultOf, type Reporter } from "../../jsonrpc/report.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
 import { emptyResponse, jsonResponse } from "./responses.js";
 
-/** Identifies a caller; undefined rejects the request with 401. Called before the body is read. What it throws is reported: 401. */
+/**
+ * Identifies a caller. Undefined rejects the request with 401 and `WWW-Authenticate: Bearer`; an object with a `challenge` does so
+ * with that challenge, for schemes of your own. Called before the body is read. What it throws is reported: 401.
+ */
 export type Authenticate = (
   request: Pick<HttpRequest, "method" | "url" | "header">,
-) => MaybePromise<Identity | undefined>;
+) => MaybePromise<Identity | { readonly challenge: string } | undefined>;
 
 /** How a server over HTTP authenticates its callers: with access tokens, or by a function of its own. */
 export type Auth = ResourceServer | Authenticate;
@@ -32,6 +35,8 @@ export interface Denial {
 
 /** A scheme and a token (RFC 6750 §2.1). */
 const credentials = /^(?<scheme>\S+) +(?<token>[a-z0-9._~+/-]+=*)$/i;
+
+const required = "authentication is required";
 
 /** Longer tokens are rejected before they are parsed. */
 const maxTokenLength = 16 * 1024;
@@ -74,7 +79,9 @@ export class Authorization {
       if (isResourceServer(auth)) return await this.#verify(auth, request);
       const { method, url } = request;
       const asked = { method, url, header: (name: string) => request.header(name) };
-      return (await inHook("auth", () => auth(asked))) ?? this.#denial(401, "authentication is required");
+      const caller = await inHook("auth", () => auth(asked));
+      if (caller === undefined) return this.#denial(401, required);
+      return "challenge" in caller ? challenged(caller.challenge) : caller;
     } catch (error) {
       this.#report(faultOf("auth", error));
       return this.#denial(401, "the caller could not be authenticated");
@@ -138,7 +145,7 @@ export class Authorization {
 
   async #verify(auth: ResourceServer, request: TokenRequest): Promise<Identity | Denial> {
     const header = request.header("authorization");
-    if (header === undefined) return this.#denial(401, "authentication is required");
+    if (header === undefined) return this.#denial(401, required);
     const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
     const isProved = /^dpop\b/i.test(header) && auth.dpop !== undefined && request.header("dpop") !== undefined;
     // Another scheme is no attempt to use a token, nor is DPoP without a proof. The token of a query is not looked at: addresses end up
@@ -177,8 +184,8 @@ export class Authorization {
   /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */
   #denial(status: Denial["status"], reason: string, error?: string, needed: readonly string[] = []): Denial {
     const auth = this.#auth;
-    const required = isResourceServer(auth) ? auth.scopes : [];
-    const scope = [...new Set([...required, ...needed])].join(" ");
+    const ofServer = isResourceServer(auth) ? auth.scopes : [];
+    const scope = [...new Set([...ofServer, ...needed])].join(" ");
     const params = [
       ...(error === undefined ? [] : [`error="${error}"`, `error_description="${reason}"`]),
       ...(isResourceServer(auth) ? [`resource_metadata="${this.#metadata(auth).url}"`] : []),
@@ -213,4 +220,14 @@ export function isDenial(outcome: Identity | Denial): outcome is Denial {
 function pathOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/, "");
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** @throws TypeError for a challenge that no header can hold */
+function challenged(challenge: string): Denial {
+  if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)) {
+    throw new TypeError(
+      `auth: a challenge is a scheme and its parameters, e.g. 'Basic realm="notes"', got ${JSON.stringify(challenge)}`,
+    );
+  }
+  return { status: 401, reason: required, headers: { "www-authenticate": challenge } };
 }

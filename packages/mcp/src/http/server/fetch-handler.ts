@@ -1,13 +1,14 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import { checkMembers } from "../../base/check-members.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
+import { kindOf } from "../../base/json.js";
 import type { Call } from "../../jsonrpc/call.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import { PartialFrame } from "../../transport/framing/partial-frame.js";
 import type { HttpServerHandler } from "./http-server-handler.js";
 import { McpHandler } from "./mcp-handler.js";
 import { type HttpOptions, httpMembers } from "./options.js";
-import { type HttpRequest, type HttpResponse, notUtf8, requireBodyBytes, requireRoom } from "./request.js";
+import { BodyMeter, type HttpRequest, type HttpResponse, notUtf8 } from "./request.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
 
@@ -21,6 +22,10 @@ export interface HttpHandler {
 }
 
 const defaultGrace = 10_000;
+
+const bodyWasRead =
+  "the body of the request was read before this handler: mount the handler before the middleware that reads it, " +
+  "or pass new Request(request, { body: text })";
 
 /**
  * Serves MCP clients of every revision at one URL, on workers, Bun, Deno, Hono, Next and other platforms with `Request`
@@ -58,6 +63,7 @@ export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
 
 function handlerOf(serverHandler: HttpServerHandler): HttpHandler {
   const handle = async (platform: Request): Promise<Response> => {
+    requireRequest(platform);
     const request = new FetchRequest(platform);
     return responseOf(await serverHandler.handle(request), request);
   };
@@ -65,6 +71,14 @@ function handlerOf(serverHandler: HttpServerHandler): HttpHandler {
     drain: (grace: number = defaultGrace) => serverHandler.drain(grace),
     close: () => serverHandler.close(),
   });
+}
+
+/** @throws TypeError for the context of a framework, e.g. of Hono */
+function requireRequest(given: Request | { readonly headers?: undefined }): void {
+  if (typeof given?.headers?.get === "function") return;
+  throw new TypeError(
+    `The handler takes a Request, got ${kindOf(given)} without headers: in Hono, write app.all("/mcp", ({ req }) => mcp(req.raw))`,
+  );
 }
 
 /** A web `Request` as `HttpRequest`. */
@@ -96,18 +110,17 @@ class FetchRequest implements HttpRequest {
   }
 
   async text(maxBytes: number, budget: ByteBudget): Promise<string> {
-    requireBodyBytes(Number(this.#request.headers.get("content-length") ?? 0), maxBytes);
-    const kept = budget.child();
+    if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
+    const meter = new BodyMeter(this.#request.headers.get("content-length"), maxBytes, budget);
     const body = new PartialFrame(maxBytes);
     try {
       // The body is async iterable on all platforms, but not in the types of all of them.
       for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+        meter.add(chunk.length);
         body.append(chunk);
-        requireBodyBytes(body.length, maxBytes);
-        requireRoom(kept, body.length, budget);
       }
     } finally {
-      kept.close();
+      meter.close();
     }
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.finish().head);

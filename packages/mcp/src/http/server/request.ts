@@ -46,20 +46,54 @@ export class BodyFault extends Error {
   }
 }
 
+/** Bytes of a body that are not charged, so that short messages still work when a peer has used up its budget. */
+const freeBodyBytes = 64 * 1024;
+
+/** Limits the body of one request, and charges a long one to the budget of its peer while it arrives. */
+export class BodyMeter {
+  readonly #maxBytes: number;
+  readonly #peer: ByteBudget;
+  #charged: ByteBudget | undefined;
+  #bytes = 0;
+
+  /**
+   * A body whose declared length is too long, or does not fit into the budget, is rejected before it is read: bodies read in
+   * vain would take time from all other peers.
+   * @throws BodyFault like `add`
+   */
+  constructor(contentLength: string | null | undefined, maxBytes: number, peer: ByteBudget) {
+    this.#maxBytes = maxBytes;
+    this.#peer = peer;
+    const declared = Number(contentLength ?? 0);
+    requireBodyBytes(declared, maxBytes);
+    if (declared > freeBodyBytes) requireRoom(peer.fits(declared), peer, declared);
+  }
+
+  /**
+   * Counts bytes that have arrived.
+   * @throws BodyFault 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is
+   */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    requireBodyBytes(this.#bytes, this.#maxBytes);
+    if (this.#bytes <= freeBodyBytes) return;
+    this.#charged ??= this.#peer.child();
+    requireRoom(this.#charged.hold(this.#bytes), this.#peer, this.#bytes);
+  }
+
+  /** Gives the charge back. */
+  close(): void {
+    this.#charged?.close();
+  }
+}
+
 /** @throws BodyFault 413 */
 export function requireBodyBytes(bytes: number, maxBytes: number): void {
   if (bytes > maxBytes) throw new BodyFault(413, `the body has more than ${maxBytes} bytes`);
 }
 
-/** Bytes of a body that are not charged, so that short messages still work when a peer has used up its budget. */
-export const freeBodyBytes: number = 64 * 1024;
-
-/**
- * Charges the received part of a body to the peer's budget.
- * @throws BodyFault 429 if the peer's budget is exhausted, 503 if the global one is
- */
-export function requireRoom(part: ByteBudget, bytes: number, peer: ByteBudget): void {
-  if (bytes <= freeBodyBytes || part.hold(bytes)) return;
+function requireRoom(fits: boolean, peer: ByteBudget, bytes: number): void {
+  if (fits) return;
   if (!peer.parentFits(bytes)) throw new BodyFault(503, "the memory budget of this server is used up: retry later");
   throw new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
 }

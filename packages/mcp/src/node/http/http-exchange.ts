@@ -6,13 +6,12 @@ import type { ConnectionEnds } from "../../http/server/origin-check.js";
 import { networkOf } from "../../http/server/peers.js";
 import {
   BodyFault,
-  freeBodyBytes,
+  BodyMeter,
   type HttpHeaders,
   type HttpRequest,
   type HttpResponse,
   notUtf8,
   requireBodyBytes,
-  requireRoom,
 } from "../../http/server/request.js";
 import type { EventSink, EventStream } from "../../http/server/streams/event-stream.js";
 import { PartialFrame } from "../../transport/framing/partial-frame.js";
@@ -61,8 +60,8 @@ export class NodeExchange implements HttpRequest, EventSink {
     // If a body parser ran before, the stream is already consumed.
     const parsed = (this.#request as { readonly body?: unknown }).body;
     if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
-    requireBodyBytes(Number(this.#request.headers["content-length"] ?? 0), maxBytes);
-    return this.#read(maxBytes, budget);
+    const meter = new BodyMeter(this.#request.headers["content-length"], maxBytes, budget);
+    return this.#read(maxBytes, meter);
   }
 
   onGone(listener: () => void): void {
@@ -101,41 +100,35 @@ export class NodeExchange implements HttpRequest, EventSink {
     this.#response.destroy();
   }
 
-  #read(maxBytes: number, budget: ByteBudget): Promise<string> {
+  #read(maxBytes: number, meter: BodyMeter): Promise<string> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
-      let kept: ByteBudget | undefined; // Charged for a long body only.
       let earlier: PartialFrame | undefined;
       let last: Uint8Array | undefined; // Most bodies are one chunk, which need not be copied.
-      let bytes = 0;
       // Every request closes, and creating an error costs more than reading most bodies.
       const fail = (): void => {
-        kept?.close();
+        meter.close();
         if (!request.readableEnded) reject(new BodyFault(400, "the body ended early"));
       };
       if (request.destroyed) return fail();
       request.on("data", (chunk: Uint8Array) => {
-        bytes += chunk.length;
+        try {
+          meter.add(chunk.length);
+        } catch (error) {
+          request.removeAllListeners("data").pause();
+          meter.close();
+          earlier = undefined;
+          last = undefined;
+          return reject(error);
+        }
         if (last !== undefined) {
           earlier ??= new PartialFrame(maxBytes);
           earlier.append(last);
         }
         last = chunk;
-        if (bytes <= freeBodyBytes && bytes <= maxBytes) return;
-        try {
-          kept ??= budget.child();
-          requireBodyBytes(bytes, maxBytes);
-          requireRoom(kept, bytes, budget);
-        } catch (error) {
-          request.removeAllListeners("data").pause();
-          kept?.close();
-          earlier = undefined;
-          last = undefined;
-          reject(error);
-        }
       });
       request.on("end", () => {
-        kept?.close();
+        meter.close();
         try {
           resolve(decoded(earlier === undefined ? (last ?? noBytes) : earlier.finish(last).head));
         } catch (error) {
@@ -236,13 +229,64 @@ const lingerBytes = 64 * 1024 * 1024;
  * The maximum number of connections per network address that are read on at once, so that rejected bodies do not slow
  * down other clients.
  */
-const mostLingering = 8;
+const mostLingering = 32;
 
-/** Milliseconds between two chunks of at most 64 KiB: 4 MiB take about 0.13 s. */
+/**
+ * Milliseconds between two chunks of at most 64 KiB, for all connections of an address together: 4 MiB take about 0.13 s.
+ * Each chunk is memory that the garbage collector frees; without a pause it would run all the time.
+ */
 const lingerPause = 2;
 
-/** The number of connections being read on, by network address. */
-const lingering = new Map<string, number>();
+/** The connections of one network address that are read on, in turns. */
+class Lingering {
+  /** By network address. */
+  static readonly #all = new Map<string, Lingering>();
+  readonly #address: string;
+  #open = 0;
+  /** Those that have been read since their last turn. */
+  readonly #paused: IncomingMessage[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  static of(address: string): Lingering {
+    const known = Lingering.#all.get(address);
+    if (known !== undefined) return known;
+    const added = new Lingering(address);
+    Lingering.#all.set(address, added);
+    return added;
+  }
+
+  /** Reads and discards a request's body. Returns false if as many others are read already. */
+  discard(request: IncomingMessage): boolean {
+    if (this.#open >= mostLingering) return false;
+    this.#open += 1;
+    let left = lingerBytes;
+    request.on("data", (chunk: Uint8Array) => {
+      left -= chunk.length;
+      if (left < 0) request.socket.destroy();
+      request.pause();
+      this.#paused.push(request);
+      this.#timer ??= setInterval(() => this.#next(), lingerPause).unref();
+    });
+    request.socket.once("close", () => {
+      this.#open -= 1;
+      if (this.#open === 0) Lingering.#all.delete(this.#address);
+    });
+    return true;
+  }
+
+  #next(): void {
+    const request = this.#paused.shift();
+    if (request !== undefined) request.resume();
+    else {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+}
 
 /**
  * Closes the connection after a response that was sent before the end of the request. Closing with unread bytes would
@@ -253,18 +297,11 @@ const lingering = new Map<string, number>();
 function closeLingering(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   if (request.httpVersionMajor !== 1) return; // An HTTP/2 stream is closed without its connection.
-  const address = networkOf(socket.remoteAddress) ?? "unknown";
-  const others = lingering.get(address) ?? 0;
-  if (others >= mostLingering) return;
-  lingering.set(address, others + 1);
-  let left = lingerBytes;
-  let next: NodeJS.Timeout | undefined;
-  request.on("data", (chunk: Uint8Array) => {
-    left -= chunk.length;
-    if (left < 0) socket.destroy();
-    request.pause();
-    next = setTimeout(() => request.resume(), lingerPause).unref();
-  });
+  if (!Lingering.of(networkOf(socket.remoteAddress) ?? "unknown").discard(request)) {
+    // Node would go on to read until its half is closed: up to 2 MiB.
+    socket.destroySoon = () => socket.destroy();
+    return;
+  }
   // Node calls this when the response is written.
   socket.destroySoon = () => {
     socket.end();
@@ -273,12 +310,6 @@ function closeLingering(request: IncomingMessage, response: ServerResponse): voi
     if (request.readableEnded) socket.destroy();
     else request.once("end", () => socket.destroy());
   };
-  socket.once("close", () => {
-    clearTimeout(next);
-    const rest = (lingering.get(address) ?? 1) - 1;
-    if (rest === 0) lingering.delete(address);
-    else lingering.set(address, rest);
-  });
   response.once("close", () => request.resume());
   request.resume();
 }

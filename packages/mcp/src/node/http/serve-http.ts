@@ -86,6 +86,8 @@ const maxRequestsPerSocket = 10_000;
  */
 export async function serveHttp(served: Servable, options: ServeHttpOptions = {}): Promise<HttpServer> {
   requireServable("serveHttp", served);
+  if (typeof options === "number")
+    throw new TypeError("serveHttp: the port is an option: write serveHttp(server, { port: 3000 })");
   checkMembers("serveHttp", options, serveHttpMembers);
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...others } = options;
   const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
