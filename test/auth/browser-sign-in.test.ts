@@ -98,7 +98,7 @@ test("the port of an earlier registration serves again, and another one where it
 test("a user who does not finish ends the sign-in in time", async () => {
   const signIn = browse(async () => undefined, { timeout: 50 });
   await expect(signIn()).rejects.toThrow(
-    "nobody has signed in within 0.05 s: start again, and finish at https://login.example",
+    "the sign-in was not finished within 0.05 s: start again, and finish at https://login.example",
   );
 });
 

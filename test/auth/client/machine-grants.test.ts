@@ -58,6 +58,20 @@ test("a client with a secret gets a token for the server, and another one when i
   expect(issuer.requests("/authorize")).toEqual([]);
 });
 
+test("a token that is about to expire is replaced before the server refuses it", async () => {
+  issuer.behaviour.token = (parameters) => {
+    const { body } = issued(parameters.get("scope") ?? "");
+    return { status: 200, body: { ...(body as object), expires_in: 5 } };
+  };
+  const auth = clientCredentials({ clientId: "report", clientSecret: "s3cret:CANARY", issuer: issuer.url });
+  await using client = await connect(server.url, { auth, reopen: false });
+  const requests = issuer.requests("/token").length;
+  const presented = server.presented.length;
+  expect(textOf(await client.tools.call("read"))).toBe("read by ada");
+  expect(issuer.requests("/token").length).toBe(requests + 1);
+  expect(server.presented.slice(presented)).toEqual([`Bearer ${[...issuer.issued.keys()].at(-1)}`]);
+});
+
 test("five calls at once make one token request", async () => {
   const auth = clientCredentials({ clientId: "report", clientSecret: "s3cret", issuer: issuer.url });
   await using client = await connect(server.url, { auth });

@@ -8,6 +8,7 @@ import { inspect } from "node:util";
 import { oauth, SignInError } from "@parlance/mcp/auth";
 import { fileTokenStore } from "@parlance/mcp/auth-node";
 import { type Client, connect, textOf } from "@parlance/mcp/client";
+import { createFakeClock } from "@parlance/mcp/testing";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { SignInStep } from "../../../packages/mcp/src/auth/client/sign-in-error.js";
 import type { StoredCredentials, TokenStore } from "../../../packages/mcp/src/auth/client/token-store.js";
@@ -112,6 +113,33 @@ describe.each(["2026-07-28", "2025-11-25"])("a client of %s", (revision) => {
     expect((error as SignInError).message).toContain("ask the operator of the server for access with read write");
     expect(issuer.requests("/authorize")).toHaveLength(1 + 3);
     expect(await called(client, "read")).toBe("read by ada");
+  });
+
+  test("waits for a user who takes longer than a call may", async () => {
+    const clock = createFakeClock();
+    let isSlow = true;
+    const authorize = async (url: URL): Promise<string> => {
+      for (let minute = 0; isSlow && minute < 5; minute += 1) {
+        clock.advance(60_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return approve(url);
+    };
+    await using client = await connect(server.url, { auth: signIn({ authorize }), reopen: false, revision, clock });
+    isSlow = false;
+    expect(await called(client, "read")).toBe("read by ada");
+    // Afterwards, calls have their time again.
+    const arrived = new Promise<void>((resolve) => {
+      server.intercept = () => {
+        resolve();
+        return true; // Without a response.
+      };
+    });
+    const hanging = client.tools.call("read", undefined, { timeout: 1_000 });
+    await arrived;
+    clock.advance(1_000);
+    await expect(hanging).rejects.toMatchObject({ reason: "timeout" });
+    server.intercept = undefined;
   });
 });
 

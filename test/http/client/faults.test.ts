@@ -199,6 +199,14 @@ describe("a status that refuses", () => {
 
   test.each<readonly [status: number, answer: (asked: Asked) => unknown, message: RegExp]>([
     [404, html(404, "Not <b>here</b>"), /the server responded with status 404: "Not <b>here<\/b>"$/],
+    [
+      413,
+      html(
+        413,
+        "<!DOCTYPE html>\n<html>\n<title>Error</title>\n<pre>PayloadTooLargeError: too large<br> &nbsp;at read</pre>",
+      ),
+      /status 413, with a page of HTML, as a body parser or proxy before the MCP handler sends it \(its limit is smaller than that of the MCP handler\): "Error PayloadTooLargeError: too large at read"$/,
+    ],
     [502, html(502, ""), /the server responded with status 502$/],
     [429, (asked) => json(asked, 429, { error: "slow down" }), /status 429: "\{\\"error\\":\\"slow down\\"\}"$/],
     [400, (asked) => failure({ ...asked, message: { id: 99 } }, 400, -32_600), /status 400: /],

@@ -50,6 +50,11 @@ export interface Channel {
   pause?(): void;
   /** Continues delivery after `pause`. */
   resume?(): void;
+  /**
+   * While requests wait for this side, e.g. for a user who signs in, a promise that resolves when they go on. Meanwhile no call
+   * times out, and then their idle timeouts start again.
+   */
+  readonly waiting?: Promise<unknown> | undefined;
   /** Resolves when there is room on the stream of that request, on a transport with more than one stream. */
   drained?(relatedTo: Id | undefined): Promise<void>;
   /** The request of the peer gets no answer, because it was cancelled. */

@@ -58,6 +58,9 @@ export function tapChannel(channel: Channel, observer: (tapped: Tapped) => unkno
           receiver.end(error);
         },
       }),
+    get waiting() {
+      return channel.waiting;
+    },
     send(frame, relatedTo, isAnswer, lossy) {
       observe({ kind: "sent", frame });
       return channel.send(frame, relatedTo, isAnswer, lossy);

@@ -37,8 +37,8 @@ export interface TokenSettings {
   readonly onStep?: (step: SignInStep) => void;
 }
 
-/** Milliseconds before its expiry at which a token is refreshed, so that it does not expire on its way. */
-const refreshAhead = 10_000;
+/** Milliseconds before its expiry at which a token is renewed, so that it does not expire on its way. */
+const renewAhead = 10_000;
 
 /** The access tokens of one client for one MCP server. */
 export class AccessTokens {
@@ -65,10 +65,11 @@ export class AccessTokens {
     return this.#key;
   }
 
-  /** The token to send, refreshed if it is about to expire. Undefined until the server requires one. */
+  /** The token to send, renewed if it is about to expire. Undefined until the server requires one. */
   async current(): Promise<Tokens | undefined> {
     const tokens = this.#tokens;
-    if (tokens?.refreshToken === undefined || !isExpired(tokens, refreshAhead)) return tokens;
+    if (tokens === undefined || !isExpired(tokens, renewAhead)) return tokens;
+    if (tokens.refreshToken === undefined && this.#how.isInteractive) return tokens;
     try {
       return (await this.renew(tokens, undefined, true)).tokens;
     } catch (error) {

@@ -16,7 +16,7 @@ const maxAuthorizations = 3;
  */
 export function authorizedFetch(settings: TokenSettings, how: GrantSettings): HttpAuthorization {
   const accesses = new Map<string, AccessTokens>();
-  return (fetch, server) => {
+  return (fetch, server, waits) => {
     requireSecureUrl("auth: the URL of the server", new URL(server.pathname + server.search, server).href);
     // Connections to one URL, at the same time or one after the other, share their tokens.
     const access = accesses.get(server.href) ?? new AccessTokens(server, settings, how);
@@ -34,10 +34,9 @@ export function authorizedFetch(settings: TokenSettings, how: GrantSettings): Ht
         access.report("challenge", challengeText(challenge), { url: url.href, status: challenge.status });
         if (tokens !== undefined) requireHope(challenge, tokens, from === "grant", authorizations >= maxAuthorizations);
         const mayRefresh = from === undefined || from === "store";
-        ({ tokens, from } = await unlessAborted(
-          access.renew(tokens, challenge, mayRefresh).catch(asLocalError),
-          init.signal,
-        ));
+        const renewal = access.renew(tokens, challenge, mayRefresh).catch(asLocalError);
+        waits?.(renewal);
+        ({ tokens, from } = await unlessAborted(renewal, init.signal));
         if (from === "grant") authorizations += 1;
       }
     };

@@ -25,7 +25,7 @@ export interface ClientAtServer {
   readonly registration?: StoredCredentials["client"];
 }
 
-/** What a grant requests tokens with. */
+/** The endpoints, client and settings with which a grant requests tokens. */
 export interface GrantRequest {
   readonly server: AuthorizationServer;
   /** The resource identifier of the MCP server (RFC 8707). */
@@ -68,6 +68,8 @@ export interface GrantSettings {
   /** Distinguishes clients that share a store. */
   readonly name: string;
   readonly grant: Grant;
+  /** Whether the grant may need a user: then it waits until the server refuses a request. */
+  readonly isInteractive: boolean;
   /** The client for a refresh; undefined if it is not known at this server. */
   clientAt(server: AuthorizationServer, stored: StoredCredentials["client"] | undefined): ClientAtServer | undefined;
 }

@@ -208,6 +208,7 @@ function machineAuth(
   const how: GrantSettings = {
     issuer,
     name,
+    isInteractive: false,
     clientAt,
     async grant(request) {
       const { server } = request;
@@ -228,7 +229,7 @@ async function ownToken(name: string, get: () => MaybePromise<unknown>): Promise
   throw new SignInError({ kind: "token", step: "token", received, expected: "a token", remedy });
 }
 
-/** What belongs to the application. @throws SignInError that does not blame the server */
+/** Runs a function of the application. @throws SignInError that does not blame the server */
 async function own<T>(what: string, remedy: string, get: () => MaybePromise<T>): Promise<T> {
   try {
     return await get();
@@ -317,7 +318,7 @@ function signed(key: ClientKey, { algorithm = "ES256", keyId }: ClientCredential
 
 async function importKey(key: ClientKey, algorithm: string): Promise<CryptoKey> {
   if (typeof key === "string") return importPKCS8(key, algorithm);
-  if (!("kty" in key)) return key as CryptoKey; // What is no JSON Web Key is one of Web Crypto.
+  if (!("kty" in key)) return key as CryptoKey; // Every key that is not a JSON Web Key is one of Web Crypto.
   const imported = await importJWK(key, algorithm);
   if (imported instanceof Uint8Array)
     throw new TypeError("clientCredentials: privateKey is a secret, not a private key");

@@ -84,6 +84,7 @@ export function oauth(options: OAuthOptions): HttpAuthorization {
       issuer,
       name: clientId ?? clientMetadataUrl ?? clientName ?? "",
       grant: authorizationCode(identity, receiverOf(options)),
+      isInteractive: true,
       clientAt: (server, stored) => knownClient(identity, server, stored),
     },
   );

@@ -78,6 +78,10 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   if (audiences.length === 0 || audiences.some((each) => typeof each !== "string" || each === "")) {
     throw new TypeError("jwtAuth: audience is missing: without it, tokens for any other server would be accepted here");
   }
+  if (options.resource === undefined && !URL.canParse(String(audiences[0]))) {
+    const remedy = "give the URL of this server as resource";
+    throw new TypeError(`jwtAuth: the audience ${JSON.stringify(audiences[0])} is not a URL: ${remedy}`);
+  }
   const symmetric = algorithms.find((each) => !asymmetric.includes(each));
   if (symmetric !== undefined) {
     throw new TypeError(`jwtAuth: ${symmetric} is not allowed: give some of ${asymmetric.join(", ")}`);

@@ -6,8 +6,11 @@ import { excerpt } from "../../jsonrpc/report.js";
 /** A function with the signature of `fetch`. */
 export type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
-/** Adds authorization to the requests to a server: returns what sends them. Applied once for each connection to a URL. */
-export type HttpAuthorization = (fetch: Fetch, url: URL) => Fetch;
+/**
+ * Adds authorization to the requests to a server: returns what sends them. Applied once for each connection to a URL.
+ * `waits` keeps calls from timing out until a promise is settled, e.g. while a user signs in.
+ */
+export type HttpAuthorization = (fetch: Fetch, url: URL, waits?: (until: Promise<unknown>) => void) => Fetch;
 
 /** Headers in any form that `new Headers` accepts. */
 export type HeaderEntries = Headers | Readonly<Record<string, string>> | readonly (readonly [string, string])[];
@@ -45,6 +48,7 @@ export class HttpTarget {
   readonly url: URL;
   readonly #fetch: Fetch;
   readonly #headers: HttpClientOptions["headers"];
+  #waiting: Promise<unknown> | undefined;
 
   /** @throws TypeError for an invalid URL */
   constructor(url: URL, { auth, fetch = globalThis.fetch, headers }: HttpClientOptions) {
@@ -52,8 +56,13 @@ export class HttpTarget {
     if (url.username !== "" || url.password !== "")
       throw new TypeError("A URL with a password ends up in logs: give an Authorization header instead");
     this.url = url;
-    this.#fetch = auth === undefined ? fetch : auth(fetch, url);
+    this.#fetch = auth === undefined ? fetch : auth(fetch, url, (until) => this.#wait(until));
     this.#headers = headers;
+  }
+
+  /** Pending while requests wait for authorization, which may need a user. Never rejects. */
+  get waiting(): Promise<unknown> | undefined {
+    return this.#waiting;
   }
 
   /**
@@ -73,6 +82,13 @@ export class HttpTarget {
       void response.body?.cancel().catch(() => undefined); // The body is not needed.
       at = redirected(what, response, at, left);
     }
+  }
+
+  #wait(until: Promise<unknown>): void {
+    const waiting = Promise.allSettled([this.#waiting, until]).then(() => {
+      if (this.#waiting === waiting) this.#waiting = undefined;
+    });
+    this.#waiting = waiting;
   }
 
   async #headersOf(what: string, request: TargetRequest): Promise<Headers> {

@@ -80,8 +80,7 @@ export async function readRefusal(
   const { status } = response;
   const { bytes, isWhole } = await readBody(response, refusalBytes, reading.signal);
   const text = new TextDecoder().decode(bytes);
-  const body = text === "" ? "" : `: ${excerpt(text)}`;
-  const error = new HttpError(status, `${reading.what}: ${inWords(response)}${body}`);
+  const error = new HttpError(status, `${reading.what}: ${inWords(response)}${bodyInWords(response, text)}`);
   // 401 comes from an authorization layer, which knows nothing of the protocol; so does 403, unless it answers the request by its id.
   const mayBeSaid = status !== 401 && isWhole && mediaTypeOf(response) === json;
   return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
@@ -103,6 +102,28 @@ function inWords({ status, headers }: Response): string {
   if (status === 401) return `401, the server requires authentication${why}`;
   if (status === 403) return `403, the server denied access${why}`;
   return `the server responded with status ${status}`;
+}
+
+/** Statuses with which body parsers of web frameworks refuse a request, each with a page of HTML. */
+const ofParsers: ReadonlyMap<number, string> = new Map([
+  [400, "it did not read the request as JSON"],
+  [413, "its limit is smaller than that of the MCP handler"],
+  [415, "it does not read this type or charset"],
+]);
+
+/** Longer pages have their reason at the beginning too. */
+const longestPage = 4_096;
+
+function bodyInWords(response: Response, text: string): string {
+  if (text === "") return "";
+  const why = mediaTypeOf(response) === "text/html" ? ofParsers.get(response.status) : undefined;
+  if (why === undefined) return `: ${excerpt(text)}`;
+  const page = text
+    .slice(0, longestPage)
+    .replaceAll(/<[^<>]*>|&nbsp;/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return `, with a page of HTML, as a body parser or proxy before the MCP handler sends it (${why}): ${excerpt(page)}`;
 }
 
 async function readJson(response: Response, reading: ResponseReading): Promise<string> {

@@ -42,6 +42,10 @@ export class RemoteLegacySse implements Channel {
     this.#settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
+  get waiting(): Promise<unknown> | undefined {
+    return this.#target.waiting;
+  }
+
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
     this.#stream = this.#follow();

@@ -61,6 +61,10 @@ export class RemoteSession implements Channel {
     this.#settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
+  get waiting(): Promise<unknown> | undefined {
+    return this.#target.waiting;
+  }
+
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
   }

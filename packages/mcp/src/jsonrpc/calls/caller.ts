@@ -41,6 +41,7 @@ export class Caller {
   readonly #settings: PeerSettings;
   readonly #inFlight: InFlight<OutgoingCall>;
   readonly #timeouts: Timeouts;
+  readonly #waiting: () => Promise<unknown> | undefined;
   readonly #out: Outbound | undefined;
   readonly #cancellation: Cancellation | undefined;
   #lastId = 0;
@@ -52,6 +53,7 @@ export class Caller {
   #late: Set<number> | undefined;
 
   /**
+   * @param waiting see `Channel.waiting`
    * @param out delays calls while the channel has no room. Undefined: `write` sends each call as a request of its own
    * @param cancellation the notification that cancels a call. Undefined: a cancelled call only stops waiting
    */
@@ -59,12 +61,14 @@ export class Caller {
     settings: PeerSettings,
     inFlight: InFlight<OutgoingCall>,
     timeouts: Timeouts,
+    waiting: () => Promise<unknown> | undefined,
     out?: Outbound,
     cancellation?: Cancellation,
   ) {
     this.#settings = settings;
     this.#inFlight = inFlight;
     this.#timeouts = timeouts;
+    this.#waiting = waiting;
     this.#out = out;
     this.#cancellation = cancellation;
   }
@@ -331,6 +335,11 @@ export class Caller {
   #expire(): void {
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
+    const waiting = this.#waiting();
+    if (waiting !== undefined) {
+      void waiting.then(() => this.#restart());
+      return;
+    }
     const now = this.#settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const call of [...this.#inFlight.outgoingCalls()]) {
@@ -338,6 +347,11 @@ export class Caller {
       else next = Math.min(next, call.dueAt);
     }
     if (next < this.#timerAt) this.#arm(next);
+  }
+
+  #restart(): void {
+    for (const call of this.#inFlight.outgoingCalls()) this.touch(call);
+    this.#expire();
   }
 }
 

@@ -22,7 +22,7 @@ const members: MembersOf<BrowserSignInOptions> = { port: [], timeout: ["timeoutM
 /** Milliseconds that a user has to sign in. */
 const longestSignIn = 300_000;
 
-/** The only address that nobody else on the network can listen on or connect to. RFC 8252 prefers it to `localhost`. */
+/** The only address that no other machine on the network can listen on or connect to. RFC 8252 prefers it to `localhost`. */
 const host = "127.0.0.1";
 
 /** The path of the redirect. */
@@ -90,7 +90,7 @@ class LoopbackReceiver implements RedirectReceiver {
           answer(response, redirect);
           if (redirect !== undefined) resolve(redirect);
         });
-        const late = `nobody has signed in within ${this.#timeout / 1_000} s: start again, and finish at ${url.origin}`;
+        const late = `the sign-in was not finished within ${this.#timeout / 1_000} s: start again, and finish at ${url.origin}`;
         timer = setTimeout(() => reject(new Error(late)), this.#timeout);
         Promise.resolve(this.#open(url)).catch(reject);
       });
