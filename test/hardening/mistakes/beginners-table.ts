@@ -1,4 +1,4 @@
-/** What people write who come from elsewhere, from memory or from a model that has seen other libraries. */
+/** Code of people who know other libraries, or of a model that has seen them. */
 export interface Mistake {
   readonly item: "B1" | "B2" | "B3" | "B4" | "B5" | "B6" | "B7" | "B8" | "B9";
   readonly title: string;
@@ -6,7 +6,7 @@ export interface Mistake {
   readonly code: string;
   /** Whether the TypeScript compiler lets it pass. */
   readonly compiles: boolean;
-  /** What is in the message: the thing, and the remedy. None for code that works. */
+  /** Parts of the message: the thing, and the remedy. None for code that works. */
   readonly says: readonly string[];
   /** The same with the official SDK, v2, for comparison. */
   readonly sdk?: string;
@@ -331,10 +331,252 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     item: "B7",
+    title: "an audience that is not the URL of the server",
+    code: `jwtAuth({ issuer: "https://login.example.com", audience: "my-api" });`,
+    compiles: true,
+    says: ['jwtAuth: the audience "my-api" is not a URL', "give the URL of this server as resource"],
+  },
+  {
+    item: "B7",
+    title: "httpHandler as a handler of Hono",
+    code: `await httpHandler(server)({ req: { raw: new Request("http://localhost/mcp") } });`,
+    compiles: false,
+    says: ["takes a Request, got an object", 'app.all("/mcp", ({ req }) => mcp(req.raw))'],
+  },
+  {
+    item: "B7",
+    title: "a body that middleware has read",
+    code: `const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
+      const request = new Request("http://localhost/mcp", { method: "POST", headers, body });
+      await request.json();
+      await httpHandler(server)(request);`,
+    compiles: true,
+    says: ["the body of the request was read before this handler", "new Request(request, { body: text })"],
+  },
+  {
+    item: "B7",
     title: "serveHttp without a server",
     code: "await serveHttp({ port: 0 });",
     compiles: false,
     says: ["serveHttp", "createServer"],
+  },
+  {
+    item: "B3",
+    title: "the options of a server as a second argument",
+    code: `createServer({ name: "shop", version: "1.0.0" }, { instructions: "Buy" });`,
+    compiles: false,
+    says: ["createServer has one argument", "createServer({ name, version, instructions, capabilities })"],
+  },
+  {
+    item: "B3",
+    title: "server.server",
+    code: "server.server.setRequestHandler({}, () => {});",
+    compiles: false,
+    says: ["server.server", "server.method(name, handler)", "ctx.elicit(message, schema)"],
+  },
+  {
+    item: "B3",
+    title: "server.close()",
+    code: "await server.close();",
+    compiles: false,
+    says: ["server.close", "serveHttp(server)"],
+  },
+  {
+    item: "B3",
+    title: "server.sendResourceUpdated",
+    code: `await server.sendResourceUpdated({ uri: "note:///tea" });`,
+    compiles: false,
+    says: ["server.sendResourceUpdated", "server.changed.resource(uri)"],
+  },
+  {
+    item: "B3",
+    title: "a name before the URI of a resource",
+    code: `server.resource("tea", "note:///tea", {}, () => "");`,
+    compiles: false,
+    says: [
+      "server.resource tea",
+      'the URI comes first, so write "note:///tea" in its place',
+      'write server.resource("tea"',
+    ],
+  },
+  {
+    item: "B3",
+    title: "a template in the place of a URI",
+    code: `server.resource("note:///{name}", {}, () => "");`,
+    compiles: true,
+    says: ["note:///{name}", "not a template", "server.resourceTemplate"],
+  },
+  {
+    item: "B3",
+    title: "an array of arguments of a prompt",
+    code: `server.prompt("review", { arguments: [{ name: "code", required: true }] }, () => "");`,
+    compiles: false,
+    says: ["arguments of a prompt", "not an array", "{ topic: { description, required } }"],
+  },
+  {
+    item: "B3",
+    title: "a middleware with two parameters",
+    code: "server.use(async (ctx, next) => next());",
+    compiles: false,
+    says: ["a middleware has one parameter", "use((next) => (method, params, context) =>"],
+  },
+  {
+    item: "B3",
+    title: "a middleware that returns nothing",
+    code: "server.use(() => {});",
+    compiles: false,
+    says: ["a middleware must return a function (method, params, context)"],
+  },
+  {
+    item: "B3",
+    title: "onElicitation",
+    code: `await connect(server, { onElicitation: () => ({ action: "decline" }) });`,
+    compiles: false,
+    says: ["connect", '"onElicitation"', "write handlers: { elicitation, sampling, roots }"],
+  },
+  {
+    item: "B3",
+    title: "a token in the options",
+    code: `await connect("https://example.com/mcp", { token: "secret" });`,
+    compiles: false,
+    says: ["connect", '"token"', "write headers: { authorization: "],
+  },
+  {
+    item: "B3",
+    title: "the name of the client in the options",
+    code: `await connect(server, { name: "me", version: "1.0.0" });`,
+    compiles: false,
+    says: ["connect", '"name"', "write info: { name, version }"],
+  },
+  {
+    item: "B3",
+    title: "serveHttp with a port",
+    code: "await serveHttp(server, 3000);",
+    compiles: false,
+    says: ["serveHttp", "write serveHttp(server, { port: 3000 })"],
+  },
+  {
+    item: "B6",
+    title: "client.listTools()",
+    code: "const client = await connect(server); await client.listTools();",
+    compiles: false,
+    says: ["client.listTools", "client.tools.list()"],
+  },
+  {
+    item: "B6",
+    title: "client.getServerVersion()",
+    code: "const client = await connect(server); await client.getServerVersion();",
+    compiles: false,
+    says: ["client.getServerVersion", "client.server has info"],
+  },
+  {
+    item: "B6",
+    title: "client.callTool({ name })",
+    code: `const client = await connect(server); await client.callTool({ name: "add", arguments: {} });`,
+    compiles: false,
+    says: ["client.callTool", "client.tools.call(name, args)"],
+  },
+  {
+    item: "B6",
+    title: "client.tools.call({ name })",
+    code: `const client = await connect(server); await client.tools.call({ name: "add", arguments: {} });`,
+    compiles: false,
+    says: ["client.tools.call: the name must be a string, got an object", "write client.tools.call(name, args)"],
+  },
+  {
+    item: "B6",
+    title: "client.resources.read({ uri })",
+    code: `const client = await connect(server); await client.resources.read({ uri: "note:///tea" });`,
+    compiles: false,
+    says: ["client.resources.read: the URI must be a string", "write client.resources.read(uri)"],
+  },
+  {
+    item: "B6",
+    title: "client.prompts.get({ name })",
+    code: `const client = await connect(server); await client.prompts.get({ name: "review" });`,
+    compiles: false,
+    says: ["client.prompts.get: the name must be a string", "write client.prompts.get(name, args)"],
+  },
+  {
+    item: "B6",
+    title: "client.complete({ ref, argument })",
+    code: `const client = await connect(server);
+      await client.complete({ ref: { type: "ref/prompt", name: "s" }, argument: { name: "tone", value: "" } });`,
+    compiles: false,
+    says: ["client.complete: the name of the argument must be a string", "client.complete(ref, { name, value })"],
+  },
+  {
+    item: "B6",
+    title: "the result of tools/list",
+    code: "const client = await connect(server); const { tools } = await client.tools.list(); return tools.length;",
+    compiles: false,
+    says: ["list.tools", "await list.all() returns an array"],
+  },
+  {
+    item: "B6",
+    title: "a list as an array",
+    code: "const client = await connect(server); return (await client.tools.list()).map(({ name }) => name).join();",
+    compiles: false,
+    says: ["list.map", "await list.all() returns an array"],
+  },
+  {
+    item: "B6",
+    title: "ctx.elicit with the params of the protocol",
+    code: `server.tool("ask", {}, async (_args, ctx) => (await ctx.elicit({ message: "Who?", requestedSchema: {} })).action); return await call("ask");`,
+    compiles: false,
+    says: ["elicit: the message must be a string, got an object", "write elicit(message, schema)"],
+  },
+  {
+    item: "B6",
+    title: "a capability that is declared without its handler",
+    code: `server.tool("ask", {}, async (_args, ctx) => (await ctx.elicit("Who?", { name: z.string() })).action);
+      const client = await connect(server, { capabilities: { elicitation: {} } });
+      await client.tools.call("ask");`,
+    compiles: true,
+    says: ["connect had no handler for elicitation/create in its option handlers"],
+  },
+  {
+    item: "B6",
+    title: "ctx.elicit without a schema",
+    code: `server.tool("ask", {}, async (_args, ctx) => (await ctx.elicit("Sure?")).action); return await call("ask");`,
+    compiles: false,
+    says: ["elicit: the schema is missing", '{ type: "object" } for a form without fields'],
+  },
+  {
+    item: "B6",
+    title: "ctx.progress with an object",
+    code: `server.tool("work", {}, async (_args, ctx) => { await ctx.progress({ progress: 1, total: 2 }); return "done"; }); return await call("work");`,
+    compiles: false,
+    says: ["ctx.progress: expected a number, got an object", "ctx.progress(3, 10"],
+  },
+  {
+    item: "B6",
+    title: "ctx.log with an object",
+    code: `server.tool("work", {}, (_args, ctx) => { ctx.log({ level: "info", data: 1 }); return "done"; }); return await call("work");`,
+    compiles: false,
+    says: ["ctx.log: the level must be a string, got an object", "ctx.log(level, data, logger)"],
+  },
+  {
+    item: "B6",
+    title: "ctx.log at the level warn",
+    code: `server.tool("work", {}, (_args, ctx) => { ctx.log("warn", "late"); return "done"; }); return await call("work");`,
+    compiles: false,
+    says: ['ctx.log: there is no level "warn"', "did you mean warning?"],
+  },
+  {
+    item: "B6",
+    title: "extra.sendNotification",
+    code: `server.tool("work", {}, async (_args, extra) => { await extra.sendNotification({ method: "notifications/progress" }); return ""; }); return await call("work");`,
+    compiles: false,
+    says: ["ctx.sendNotification", "ctx.progress(done, total, message)"],
+  },
+  {
+    item: "B6",
+    title: "extra.sessionId",
+    code: `server.tool("work", {}, (_args, extra) => extra.sessionId); return await call("work");`,
+    compiles: false,
+    says: ["ctx.sessionId", "ctx.auth is the caller"],
   },
   {
     item: "B9",

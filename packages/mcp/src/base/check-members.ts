@@ -32,7 +32,7 @@ export function checkMembers(
   if (isInstance(given)) return;
   for (const name of Object.keys(given)) {
     const entry = table[name];
-    if (Array.isArray(entry)) continue; // What nearly every member is; some calls of a program are checked too.
+    if (Array.isArray(entry)) continue; // First, because nearly every member is one, and options of calls are checked too.
     const value = given[name];
     if (Object.hasOwn(table, name) && isTable(entry)) checkInner(`${subject}: ${name}`, value, entry);
     else if (value !== undefined) throw unknownMember(subject, name, table, notes);

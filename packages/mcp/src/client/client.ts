@@ -1,3 +1,4 @@
+import { foreignMembers } from "../base/foreign-members.js";
 import type { CallOptions } from "../jsonrpc/call.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
@@ -17,7 +18,13 @@ import {
   type SessionCallOptions,
 } from "./session/client-session.js";
 import { checkSubscribe, type SubscribeOptions, type Subscription } from "./subscriptions/subscription.js";
-import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./verbs/client-parts.js";
+import {
+  type ClientCallOptions,
+  type ClientParts,
+  callOptions,
+  invalidResult,
+  requireName,
+} from "./verbs/client-parts.js";
 import { ClientPrompts } from "./verbs/prompts.js";
 import { ClientResources } from "./verbs/resources.js";
 import { ClientTasks } from "./verbs/tasks.js";
@@ -84,7 +91,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     return this.#parts.session.server;
   }
 
-  /** What the client learned about the server, as JSON. Pass it to the next `connect` to skip the probe. */
+  /** Facts that the client learned about the server, as JSON. Pass it to the next `connect` to skip the probe. */
   get serverHint(): ServerHint {
     return this.#parts.session.serverHint;
   }
@@ -142,6 +149,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     },
     options: CompleteOptions = {},
   ): Promise<Completion> {
+    requireName("client.complete: the name of the argument", argument?.name, "client.complete(ref, { name, value })");
     const { settled, ...others } = options;
     const params = { ref, argument, ...(settled === undefined ? {} : { context: { arguments: settled } }) };
     const { completion } = await this.#parts.call(methods.complete, params, callOptions(others));
@@ -202,6 +210,38 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     return this.close();
   }
 }
+
+const describes = "client.server has info, capabilities and instructions of the server";
+
+// Methods that clients of other libraries have, and what takes their place.
+Object.setPrototypeOf(
+  Client.prototype,
+  foreignMembers(
+    "client",
+    {
+      connect: "connect(target) of @parlance/mcp/client returns a client that is connected",
+      request: "client.call(method, params) calls any method",
+      notification: "client.rootsChanged() is the only notification that a client sends by itself",
+      setRequestHandler: "connect(target, { handlers: { elicitation, sampling, roots } }) responds to the server",
+      setNotificationHandler:
+        "connect(target, { notifications }) receives notifications; client.subscribe() those of changes",
+      listTools: "client.tools.list() lists tools; its all() returns an array",
+      callTool: "client.tools.call(name, args) calls a tool",
+      listResources: "client.resources.list() lists resources; its all() returns an array",
+      listResourceTemplates: "client.resources.templates() lists templates; its all() returns an array",
+      readResource: "client.resources.read(uri) reads a resource",
+      subscribeResource: "client.resources.subscribe(uri) subscribes to a resource",
+      listPrompts: "client.prompts.list() lists prompts; its all() returns an array",
+      getPrompt: "client.prompts.get(name, args) gets a prompt",
+      setLoggingLevel: "client.setLogLevel(level) sets the level",
+      sendRootsListChanged: "client.rootsChanged() notifies the server",
+      getServerVersion: describes,
+      getServerCapabilities: describes,
+      getInstructions: describes,
+    },
+    { serverInfo: describes, serverCapabilities: describes, instructions: describes },
+  ),
+);
 
 function noLevel(level: unknown): string {
   return `${methods.setLevel}: there is no level ${quotedForMessage(level)}: one of ${loggingLevels.join(", ")} is`;

@@ -61,6 +61,25 @@ export interface ConnectOptions extends ClientOptions, HttpClientOptions {}
 
 const connectMembers: MembersOf<ConnectOptions> = { ...clientMembers, ...httpClientMembers };
 
+const responds = "write handlers: { elicitation, sampling, roots }";
+const sendsToken = `write headers: { authorization: "Bearer …" }, or auth: oauth({ … }) to sign in`;
+const identifies = "write info: { name, version }";
+
+/** Options of other libraries, and what takes their place. */
+const misplaced = {
+  onElicitation: responds,
+  elicitation: responds,
+  sampling: responds,
+  roots: responds,
+  token: sendsToken,
+  bearer: sendsToken,
+  bearerToken: sendsToken,
+  apiKey: sendsToken,
+  name: identifies,
+  version: identifies,
+  command: "connectStdio({ command, args }) of @parlance/mcp/node starts a command",
+} as const;
+
 /**
  * Connects to a server, using the newest revision that both sides support.
  *
@@ -76,7 +95,7 @@ export async function connect<Tools extends ToolTypes = never, To extends Target
   target: To,
   given: ConnectOptions = {},
 ): Promise<Client<ToolsOf<Tools, To>>> {
-  checkMembers("connect", given, connectMembers);
+  checkMembers("connect", given, connectMembers, misplaced);
   const { auth, fetch, headers, ...options } = given;
   if (typeof target === "string" || target instanceof URL) {
     const url = urlOf(target);

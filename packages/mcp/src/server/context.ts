@@ -1,10 +1,12 @@
-import { pointerToken } from "../base/json.js";
+import { didYouMean } from "../base/did-you-mean.js";
+import { foreignMembers } from "../base/foreign-members.js";
+import { kindOf, pointerToken } from "../base/json.js";
 import { markHandled } from "../base/maybe-promise.js";
 import { type Identity, identityOf } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
-import type { LoggingLevel } from "../protocol/types/logging.js";
+import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/types/logging.js";
 import type { Root } from "../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
 import type { InferOutput, Schema } from "../schema/compile.js";
@@ -88,6 +90,11 @@ export class Context {
    * https://modelcontextprotocol.io/specification/latest/basic/utilities/progress
    */
   progress(progress: number, total?: number, message?: string): Promise<void> {
+    if (typeof progress !== "number") {
+      throw new TypeError(
+        `ctx.progress: expected a number, got ${kindOf(progress)}: write ctx.progress(3, 10, "message")`,
+      );
+    }
     // JSON has no word for infinity, nor for what is no number.
     const progressToken = readProgressToken(this.#params);
     if (progressToken === undefined || !(progress > this.#lastProgress && Number.isFinite(progress)))
@@ -107,6 +114,7 @@ export class Context {
    * https://modelcontextprotocol.io/specification/latest/server/utilities/logging
    */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
+    if (!isLoggingLevel(level)) throw noLevel(level);
     this.#operation.notify(notifications.message, {
       level,
       data: data ?? null,
@@ -241,6 +249,30 @@ export class Context {
   }
 }
 
+function noLevel(level: unknown): TypeError {
+  const known = `ctx.log(level, data, logger) has the levels ${loggingLevels.join(", ")}`;
+  if (typeof level !== "string")
+    return new TypeError(`ctx.log: the level must be a string, got ${kindOf(level)}: ${known}`);
+  const meant = level === "warn" ? "did you mean warning?" : didYouMean(level, loggingLevels);
+  return new TypeError(`ctx.log: there is no level ${JSON.stringify(level)}: ${meant ?? known}`);
+}
+
+const caller = "ctx.auth is the caller, and stateless revisions have no sessions";
+
+/** Members that contexts of other libraries have, and what takes their place. */
+const foreignContextMembers = foreignMembers(
+  "ctx",
+  {
+    sendNotification: "ctx.progress(done, total, message) and ctx.log(level, data) notify the client",
+    sendRequest: "ctx.elicit, ctx.sample and ctx.listRoots send requests to the client",
+    reportProgress: "ctx.progress(done, total, message) reports progress",
+    streamContent: "ctx.progress(done, total, text) sends text before the result",
+    elicitInput: "ctx.elicit(message, schema) asks the user",
+    createMessage: "ctx.sample(params) asks the client's model",
+  },
+  { sessionId: caller, session: caller, authInfo: caller },
+);
+
 // Bound when they are read, and not in the constructor: most handlers use one method or none, and a context is made for every
 // call.
 for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Context.prototype))) {
@@ -252,3 +284,4 @@ for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(
     },
   });
 }
+Object.setPrototypeOf(Context.prototype, foreignContextMembers);

@@ -6,7 +6,7 @@ import { faultOf } from "../jsonrpc/report.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
-import { type Middleware, MiddlewareChain } from "../session/middleware.js";
+import { type Middleware, MiddlewareChain, wrapped } from "../session/middleware.js";
 import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
 import type { ExtensionMethods } from "./features/extension-methods.js";
 import type { Feature, MethodCall } from "./features/feature.js";
@@ -39,7 +39,7 @@ export type OperationEnd =
   | { readonly kind: "cancelled" }
   | {
       readonly kind: "error";
-      /** What was thrown. */
+      /** The thrown value. */
       readonly error: unknown;
     };
 
@@ -207,7 +207,7 @@ function named(middleware: Middleware<Operation>, next: OperationCall): Operatio
     if (typeof error === "object" && error !== null) passed.add(error);
     throw error;
   };
-  const around = middleware((method, params, operation) => {
+  const around = wrapped(middleware, (method, params, operation) => {
     const passOrReport = (error: unknown): never => {
       if (answered.has(operation)) operation.report?.(faultOf(method, error));
       return pass(error);

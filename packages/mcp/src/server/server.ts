@@ -9,7 +9,7 @@ import { type Changed, Changes, changedBy } from "../session/change-feed.js";
 import type { Middleware } from "../session/middleware.js";
 import type { ErrorCodes } from "./error-codes.js";
 import { Completions } from "./features/completion.js";
-import { foreignMethods } from "./features/definition-arguments.js";
+import { foreignServerMembers } from "./features/definition-arguments.js";
 import { ExtensionMethods, type MethodHandler } from "./features/extension-methods.js";
 import {
   type CacheHints,
@@ -81,7 +81,7 @@ export interface ServerOptions extends Implementation, Hooks {
   /** Tools made by `tool`, whose types the clients of `connect(server)` know. `server.tool` adds more. Default: none. */
   readonly tools?: readonly DefinedTool[];
   /**
-   * What the model gets of an error that a tool throws. `"message"`: a result with `isError` and the error's message, as with both
+   * The part of a tool's error that the model sees. `"message"`: a result with `isError` and the error's message, as with both
    * official SDKs; the report gets the whole error all the same. Only for servers whose errors, and those of every library that
    * they call, may be read by the model, the user and the host: messages hold paths, queries, hosts and secrets. Default:
    * `"internal"`, −32603 without a word of it; a tool says what may be known with a `ToolError`.
@@ -208,8 +208,12 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     /** Tools that are defined with `tool`. The type of the server knows them. Default: none. */
     readonly tools?: Defined;
   },
+): Server<TypesOfTools<Defined>>;
+export function createServer<const Defined extends readonly DefinedTool[] = readonly []>(
+  options: ServerOptions & { readonly tools?: Defined },
+  misplaced?: unknown, // Other libraries have their options here.
 ): Server<TypesOfTools<Defined>> {
-  requireOptions(options);
+  requireOptions(options, misplaced);
   const {
     instructions,
     requestState,
@@ -259,14 +263,14 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     tool: (name, definition, handler) => tools.define(name, definition, handler),
     resource: (uri, definition, read) => resources.define(uri, definition, read),
     resourceTemplate: (template, definition, read) =>
-      // What matches the template makes the variables what the reader expects.
+      // The match of the template gives the variables the types that the reader expects.
       resources.defineTemplate(template, definition, read as ResourceTemplateReader),
     prompt: (name, definition, handler) => prompts.define(name, definition, handler),
     method: (name, handler) => extensions.define(name, handler),
     changed: changedBy(changes),
     use: (middleware) => pipeline.use(middleware),
   };
-  Object.setPrototypeOf(server, foreignMethods);
+  Object.setPrototypeOf(server, foreignServerMembers);
   for (const { name, definition, handler } of definedTools) {
     // `tool` has seen that the handler is one of the definition.
     tools.define(name, definition, handler as ToolHandler<InputSchema, Schema>);
@@ -276,7 +280,12 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
 
 const serverExample = 'createServer({ name: "my-server", version: "1.0.0" })';
 
-function requireOptions(options: ServerOptions | undefined): void {
+function requireOptions(options: ServerOptions | undefined, misplaced: unknown): void {
+  if (misplaced !== undefined) {
+    throw new TypeError(
+      "createServer has one argument: write createServer({ name, version, instructions, capabilities })",
+    );
+  }
   if (!isObject(options)) {
     throw new TypeError(`createServer: expected an object of options, got ${kindOf(options)}: ${serverExample}`);
   }

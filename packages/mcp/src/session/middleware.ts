@@ -56,15 +56,21 @@ export class MiddlewareChain<Context> {
   /** Adds the innermost middleware. The function is called once, so a middleware may keep state from call to call. */
   use(middleware: Middleware<Context>): void {
     let next = this.#innermost;
-    const wrapped: unknown = middleware((method, params, context) => next(method, params, context));
-    if (!isRunCall<Context>(wrapped)) {
-      throw new TypeError(`use: a middleware must return a function (method, params, context), got ${kindOf(wrapped)}`);
-    }
-    this.#attach(wrapped);
+    this.#attach(wrapped(middleware, (method, params, context) => next(method, params, context)));
     this.#attach = (inner) => {
       next = inner;
     };
   }
+}
+
+/** The call that a middleware makes of `next`. @throws TypeError for a middleware that is written for another library */
+export function wrapped<Context>(middleware: Middleware<Context>, next: RunCall<Context>): RunCall<Context> {
+  const usage = "write use((next) => (method, params, context) => next(method, params, context))";
+  if (middleware.length > 1)
+    throw new TypeError(`use: a middleware has one parameter, got ${middleware.length}: ${usage}`);
+  const call: unknown = middleware(next);
+  if (isRunCall<Context>(call)) return call;
+  throw new TypeError(`use: a middleware must return a function (method, params, context), got ${kindOf(call)}`);
 }
 
 function isRunCall<Context>(value: unknown): value is RunCall<Context> {

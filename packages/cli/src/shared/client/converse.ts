@@ -21,7 +21,7 @@ export interface ConverseOptions {
   readonly flags: ConversationFlags & { readonly revision?: string };
   readonly invocation: Invocation;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: Answerer | undefined;
+  readonly answerer?: SpeakOptions["answerer"] | undefined;
   /** Takes every observation, in order. */
   readonly onObservation?: (observation: Observation) => void;
   /** Takes the failure of the conversation. Default: it is printed; after a timeout with the last frames. */
@@ -90,7 +90,7 @@ export interface SpeakOptions {
   readonly err: Output;
   readonly interrupt: Interrupt;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: Answerer;
+  readonly answerer?: Pick<Answerer, "answers" | "clock">;
 }
 
 /** Milliseconds without an answer after which a notice is printed and a handshake is tried. */

@@ -1,4 +1,4 @@
-import { RpcError, thrownText } from "../../jsonrpc/errors.js";
+import { codes, RpcError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { asksForInput, maxRounds, type OpenInputRequest, readRequiredInput } from "../../session/input-required.js";
@@ -79,7 +79,9 @@ function accept(
     if (!revision.inputRequests.has(method)) throw new Error(`${excerpt(method)} is no input request`);
     respond = responder.accept(method, params, revision);
   } catch (error) {
-    throw call.error("protocol", `the client cannot handle an input request of the server: ${causeOf(error)}`, error);
+    const isMissing = error instanceof RpcError && error.code === codes.methodNotFound;
+    const why = isMissing ? `connect had no handler for ${method} in its option handlers` : causeOf(error);
+    throw call.error("protocol", `the client cannot handle an input request of the server: ${why}`, error);
   }
   return async (signal) => {
     try {

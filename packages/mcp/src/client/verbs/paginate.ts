@@ -1,3 +1,4 @@
+import { foreignMembers } from "../../base/foreign-members.js";
 import { kindOf } from "../../base/json.js";
 import { OutOfBounds } from "../../jsonrpc/codec/decode.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
@@ -32,6 +33,15 @@ export interface ListKind {
 const maxPages = 64;
 const maxItems = 10_000;
 
+const reads = "await list.all() returns an array, and for await (const item of list) reads page by page";
+
+/** The prototype of lists, which are neither arrays nor results. */
+const foreignListMembers = foreignMembers(
+  "list",
+  { map: reads, filter: reads, find: reads, some: reads, forEach: reads },
+  { tools: reads, resources: reads, resourceTemplates: reads, prompts: reads, nextCursor: reads, length: reads },
+);
+
 /**
  * Fetches pages as they are needed. Unusable items are left out, with a report. Iterating throws a LocalError `protocol` for
  * a list that does not end, or is not an array.
@@ -44,7 +54,7 @@ export function listing<Item>(
   note: (item: Item) => void = () => undefined,
 ): PaginatedList<Item> {
   const read = (reading: Reading): AsyncGenerator<Item> => pages(parts, kind, options, reading, note);
-  return {
+  const list: PaginatedList<Item> = {
     [Symbol.asyncIterator]: () => read({ page: 1 }),
     async all() {
       const reading = { page: 1 };
@@ -56,6 +66,7 @@ export function listing<Item>(
       }
     },
   };
+  return Object.setPrototypeOf(list, foreignListMembers);
 }
 
 /** The number of the current page, from 1. */

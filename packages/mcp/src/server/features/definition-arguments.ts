@@ -1,3 +1,4 @@
+import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 
 /** How a kind of definition is written, for the messages. */
@@ -26,7 +27,11 @@ export function requireArguments(
 
 function faultOf(name: unknown, definition: unknown, handler: unknown): string | undefined {
   if (typeof name !== "string") return `the first argument must be a string, got ${kindOf(name)}`;
-  if (typeof definition === "string") return "a description is a member of the definition, not an argument";
+  if (typeof definition === "string") {
+    return /^[a-z][a-z0-9+.-]*:/i.test(definition)
+      ? `the URI comes first, so write ${JSON.stringify(definition)} in its place; a name is a member of the definition`
+      : "a description is a member of the definition, not an argument";
+  }
   if (typeof definition === "function") {
     return isObject(handler)
       ? "the definition comes before the handler"
@@ -40,29 +45,34 @@ function faultOf(name: unknown, definition: unknown, handler: unknown): string |
 const serving = "serveStdio(server) and serveHttp(server, { port }) of @parlance/mcp/node serve it";
 const addsTool = "server.tool(name, { description, inputSchema }, (args, ctx) => …) adds a tool";
 
-/** Methods that servers of other libraries have, and what takes their place. */
-const remedies = {
-  registerTool: addsTool,
-  addTool: addsTool,
-  registerResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) or server.resourceTemplate adds a resource",
-  addResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) adds a resource",
-  registerPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
-  addPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
-  setRequestHandler: "server.method(name, (params, operation) => …) adds a method of an extension",
-  connect: serving,
-  listen: serving,
-  start: serving,
-} as const;
+const notifies =
+  "clients are notified of changed definitions; server.changed.list(list) notifies them of other changes";
+const asksUser = "handlers have ctx.elicit(message, schema), ctx.sample(params) and ctx.listRoots()";
 
-/** The prototype of servers: their users in JavaScript learn from it what takes the place of a method that they know. */
-export const foreignMethods: object = Object.defineProperties(
-  {},
-  Object.fromEntries(
-    Object.entries(remedies).map(([name, remedy]) => {
-      const value = (): never => {
-        throw new TypeError(`There is no server.${name}: ${remedy}`);
-      };
-      return [name, { value, writable: true, configurable: true }];
-    }),
-  ),
+/** The prototype of servers: methods that servers of other libraries have, and what takes their place. */
+export const foreignServerMembers: object = foreignMembers(
+  "server",
+  {
+    registerTool: addsTool,
+    addTool: addsTool,
+    registerResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) or server.resourceTemplate adds a resource",
+    addResource: "server.resource(uri, { mimeType }, (uri, ctx) => …) adds a resource",
+    addResourceTemplate: "server.resourceTemplate(template, { name }, (variables, ctx, uri) => …) adds a template",
+    registerPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
+    addPrompt: "server.prompt(name, { arguments }, (args, ctx) => …) adds a prompt",
+    setRequestHandler: "server.method(name, (params, operation) => …) adds a method of an extension",
+    connect: serving,
+    listen: serving,
+    start: serving,
+    close: "serveHttp(server) and serveStdio(server) return what has close(), and so does a client of connect(server)",
+    sendLoggingMessage: "handlers have ctx.log(level, data)",
+    sendResourceUpdated: "server.changed.resource(uri) notifies the clients that subscribed to it",
+    sendToolListChanged: notifies,
+    sendPromptListChanged: notifies,
+    sendResourceListChanged: notifies,
+    elicitInput: asksUser,
+    createMessage: asksUser,
+    listRoots: asksUser,
+  },
+  { server: `there is no inner server: server.method(name, handler) adds a method, and ${asksUser}` },
 );

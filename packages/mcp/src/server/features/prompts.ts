@@ -81,7 +81,7 @@ const misplaced = {
   name: "the name is the first argument of server.prompt",
 } as const;
 
-/** What a client may show as it is, and send back. */
+/** Names that a client can show unchanged, and send back. */
 const promptName = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 /**
@@ -140,7 +140,7 @@ export class Prompts implements Feature, CompletionSource {
       );
     }
     return this.#prompts.add<AnyPromptDefinition>(name, definition, (revised) => {
-      // What is compiled makes the arguments what the handler expects.
+      // The compiled check gives the arguments the types that the handler expects.
       const served = servePrompt(name, revised, handler as ServedPrompt["handler"]);
       this.#completes ||= Object.keys(served.completers).length > 0;
       return served;
@@ -245,7 +245,7 @@ type ArgumentWords = Omit<PromptArgument, "name">;
 /** Arguments of a prompt: by name, as descriptions or schemas, or one Standard Schema of an object of strings. */
 export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema | RawShape;
 
-/** What may take the place of arguments: the same ones in other words, so that the handler still gets what it expects. */
+/** The type of arguments that may replace others: the same names, so that the handler gets the arguments that it expects. */
 export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | RawShape | undefined
   ? Arguments
   : {
@@ -287,6 +287,11 @@ function compileArguments(given: PromptArguments = {}): CompiledArguments {
     const input = compileFor("arguments", given, { root: "object" });
     return { input, shown: shownOf(input.json) };
   }
+  if (Array.isArray(given)) {
+    throw new TypeError(
+      "The arguments of a prompt are an object by their names, not an array: { topic: { description, required } }",
+    );
+  }
   for (const [name, words] of Object.entries(given)) checkMembers(`The argument ${name}`, words, promptArgumentMembers);
   const shown = Object.entries(given).map(([name, words]) => ({ name, ...words }));
   const schema = {
@@ -302,7 +307,7 @@ function isStandard(given: PromptArguments): given is StandardSchema {
   return "~standard" in given;
 }
 
-/** What the list can say of the properties of a schema: the wire has no more words for them. */
+/** The properties of a schema as `prompts/list` has them: name, title, description and `required`. */
 function shownOf({ properties = {}, required = [] }: JsonObject): readonly PromptArgument[] {
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {

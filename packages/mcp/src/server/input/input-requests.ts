@@ -37,7 +37,7 @@ export type FormResponse<Content> =
 
 /** Response of the user to a URL elicitation. */
 export interface UrlResponse {
-  /** What the user chose: to open the page, to refuse, or to dismiss. */
+  /** The choice of the user: to open the page, to refuse, or to dismiss. */
   readonly action: "accept" | "decline" | "cancel";
 }
 
@@ -53,6 +53,12 @@ const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
  * @throws TypeError for a schema that is no form
  */
 export function elicitForm<S extends Schema>(message: string, schema: S): InputRequestOf<FormResponse<InferOutput<S>>> {
+  if (isObject(message) || schema === undefined) {
+    const fault = isObject(message) ? "the message must be a string, got an object" : "the schema is missing";
+    throw new TypeError(
+      `elicit: ${fault}: write elicit(message, schema), with { type: "object" } for a form without fields`,
+    );
+  }
   const compiled = compile(schema);
   return {
     method: methods.elicit,

@@ -5,7 +5,7 @@ const maxLength = 8_192;
 const uri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}\p{Cs}]*$/u;
 
 /**
- * What is wrong with a URI of a resource, in words; undefined if nothing is.
+ * The fault of a URI of a resource, in words; undefined for a valid one.
  * https://www.rfc-editor.org/rfc/rfc3986
  */
 export function uriFault(value: string): string | undefined {
@@ -16,12 +16,13 @@ export function uriFault(value: string): string | undefined {
 const notInUris = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u;
 
 /**
- * What is wrong with a URI that goes out. Other than in one that comes in, every character has to be one that URIs have.
+ * The fault of a URI that is sent. Unlike in a received one, every character must be allowed in URIs.
  * https://www.rfc-editor.org/rfc/rfc3986#section-2
  */
 export function ownUriFault(value: string): string | undefined {
   const fault = uriFault(value);
   if (fault !== undefined || !notInUris.test(value)) return fault;
+  if (value.includes("{")) return "must be a URI, not a template: server.resourceTemplate adds one";
   return `must be written ${JSON.stringify(value.replaceAll(new RegExp(notInUris, "gu"), encodeURIComponent))}`;
 }
 

@@ -1,0 +1,24 @@
+/** Members that objects of other libraries have, each with what takes its place. */
+export type Remedies = Readonly<Record<string, string>>;
+
+/**
+ * A prototype whose members throw a TypeError that says what takes their place. The compiler rejects such a member; in JavaScript
+ * the error would be that undefined is not a function, or there would be none.
+ *
+ * @param owner names the object in the message, e.g. `server`
+ * @param methods throw when they are called, so that code may test for them and may assign them
+ * @param values throw when they are read
+ */
+export function foreignMembers(owner: string, methods: Remedies, values: Remedies = {}): object {
+  const refuse = (name: string, remedy: string | undefined): never => {
+    throw new TypeError(`There is no ${owner}.${name}: ${remedy}`);
+  };
+  const descriptors: PropertyDescriptorMap = {};
+  for (const [name, remedy] of Object.entries(methods)) {
+    descriptors[name] = { value: () => refuse(name, remedy), writable: true, configurable: true };
+  }
+  for (const [name, remedy] of Object.entries(values)) {
+    descriptors[name] = { get: () => refuse(name, remedy), configurable: true };
+  }
+  return Object.defineProperties({}, descriptors);
+}
