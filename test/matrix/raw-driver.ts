@@ -45,7 +45,7 @@ abstract class RawDriver implements Driver {
     line.onQuestion = (frame, signal) => void this.#answer(frame, signal);
   }
 
-  /** What opens the conversation, and what the server says of itself in it. */
+  /** Opens the conversation, and keeps the server's description of itself. */
   abstract open(): Promise<void>;
   abstract setLogLevel(level: LoggingLevel): Promise<Outcome>;
   abstract follow(filter: SubscriptionFilter): Promise<Following>;
@@ -110,7 +110,7 @@ abstract class RawDriver implements Driver {
     try {
       this.line.send(success(id, await this.answering({ method, params }, signal)));
     } catch (error) {
-      if (!signal.aborted) throw error; // Nobody wants an answer to what was taken back.
+      if (!signal.aborted) throw error; // A cancelled call needs no response.
     }
   }
 }

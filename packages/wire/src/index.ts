@@ -1,16 +1,11 @@
 /**
- * What crossed between an MCP client and server: recordings, conversations, rules, filters, reports, redaction and the raw client.
+ * The messages between an MCP client and server: recordings, conversations, rules, filters, reports, redaction and the raw client.
  *
  * @module wire
  */
 
-export {
-  type Comparable,
-  type Comparison,
-  comparableSteps,
-  compareConversations,
-  comparisonSteps,
-} from "./compare/compare.js";
+export { Comparable } from "./compare/comparable.js";
+export { type Comparison, compareConversations, comparisonSteps } from "./compare/compare.js";
 export { statusOf, targetOf } from "./compare/compared.js";
 export { canonicalJson, ignoring, significant } from "./compare/differences.js";
 export { Conversation } from "./conversation/conversation.js";

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Channel, memoryChannels, type Tapped } from "@parlance/mcp/jsonrpc";
 import { type Entry, EntryWriter, RawChannel, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
@@ -57,6 +58,19 @@ test("a channel that ends leaves no wait behind", async () => {
   await client.close();
 });
 
+test("clients that are closed leave nothing on the signal that they share", async () => {
+  const writer = new EntryWriter(() => undefined);
+  const { signal: stop } = new AbortController();
+  const [channel] = memoryChannels();
+  const clients = [
+    new RawChannel({ channel, timeout: 5_000, writer, session: "1", stop }),
+    new RawHttp({ url: "http://127.0.0.1:1", headers: [], timeout: 5_000, writer, session: "2", stop }),
+  ];
+  expect(getEventListeners(stop, "abort")).toHaveLength(2);
+  for (const client of clients) await client.close();
+  expect(getEventListeners(stop, "abort")).toEqual([]);
+});
+
 test("bytes of a process are written as they are, and recorded line by line", async () => {
   const written: Uint8Array[] = [];
   const entries: Entry[] = [];
@@ -70,7 +84,7 @@ test("bytes of a process are written as they are, and recorded line by line", as
   expect(entries).toMatchObject([{ raw: "{" }, { d: "c2s" }]);
 });
 
-/** What comes of one request to a server that responds like this, with everything that was recorded and delivered. */
+/** The outcome of one request to a server that responds like this, with everything that was recorded and delivered. */
 async function post(
   respond: (response: ServerResponse) => void,
   { id, ...request }: RawRequest & { readonly id?: number } = {},

@@ -1,24 +1,7 @@
-import { metaKeys } from "@parlance/mcp/protocol";
 import type { Conversation } from "../conversation/conversation.js";
-import {
-  type ComparedItem,
-  type Contract,
-  comparedItems,
-  contractOf,
-  type DefinitionList,
-  type Definitions,
-  definitionLists,
-  definitionsOf,
-} from "./compared.js";
-import { differencesOf, ignoring, type ValueChange, volatilePointers } from "./differences.js";
-
-/** Options of a comparison. */
-export interface ComparisonOptions {
-  /**
-   * JSON pointers from a message to places that do not count, besides those that differ in every run; `*` is any one token. Default: none.
-   */
-  readonly ignore?: readonly string[];
-}
+import { Comparable, type ComparisonOptions, type DefinitionList, definitionLists } from "./comparable.js";
+import type { ComparedItem } from "./compared.js";
+import { differencesOf, type ValueChange } from "./differences.js";
 
 /** A change of one definition of a server. */
 export interface DefinitionChange {
@@ -90,24 +73,6 @@ export interface Comparison {
   readonly equal: boolean;
 }
 
-/** Members that every stateless request and response repeats: they belong to the contract. */
-const repeatedPointers: readonly string[] = [
-  ...[metaKeys.protocolVersion, metaKeys.clientCapabilities, metaKeys.clientInfo].map(
-    (key) => `/params/_meta/${key.replaceAll("/", "~1")}`,
-  ),
-  `/result/_meta/${metaKeys.serverInfo.replaceAll("/", "~1")}`,
-];
-
-/** What is compared of a conversation. It does not keep the conversation in memory. */
-export interface Comparable {
-  /** What was negotiated. */
-  readonly contract: Contract;
-  /** The definitions that the server listed. */
-  readonly definitions: Definitions;
-  /** Requests, notifications and noise, in order. */
-  readonly items: readonly ComparedItem[];
-}
-
 /**
  * Compares two conversations: the contract, the definitions of the server, and all messages.
  *
@@ -119,40 +84,24 @@ export function compareConversations(
   right: Conversation,
   options: ComparisonOptions = {},
 ): Comparison {
-  return finished(comparisonSteps(finished(comparableSteps(left, options)), finished(comparableSteps(right, options))));
-}
-
-function finished<Result>(steps: Generator<void, Result>): Result {
+  const steps = comparisonSteps(comparableOf(left, options), comparableOf(right, options));
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
   }
 }
 
-/**
- * Takes what is compared of a conversation, in small steps, so that the caller can do other work in between.
- *
- * @example
- * for (const _ of comparableSteps(conversation)) await new Promise(setImmediate);
- */
-export function* comparableSteps(
-  conversation: Conversation,
-  { ignore = [] }: ComparisonOptions = {},
-): Generator<void, Comparable> {
-  const ignores = ignoring([...volatilePointers, ...repeatedPointers, ...ignore]);
-  const items: ComparedItem[] = [];
-  for (const item of comparedItems(conversation, ignores)) {
-    items.push(item);
-    yield;
-  }
-  return { contract: contractOf(conversation), definitions: definitionsOf(conversation), items };
+function comparableOf({ rows }: Conversation, options: ComparisonOptions): Comparable {
+  const comparable = new Comparable(options);
+  for (const row of rows) comparable.take(row);
+  return comparable;
 }
 
 /**
  * Compares what was taken of two conversations, in small steps.
  *
  * @example
- * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate); // `left` and `right` of `comparableSteps`
+ * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate); // `left` and `right` are a `Comparable` each
  */
 export function* comparisonSteps(left: Comparable, right: Comparable): Generator<void, Comparison> {
   const contract = differencesOf(left.contract, right.contract);
@@ -182,7 +131,10 @@ export function* comparisonSteps(left: Comparable, right: Comparable): Generator
   };
 }
 
-function compareDefinitions(before: Definitions, after: Definitions): readonly DefinitionComparison[] {
+function compareDefinitions(
+  before: Comparable["definitions"],
+  after: Comparable["definitions"],
+): readonly DefinitionComparison[] {
   return definitionLists.map(({ list }) => {
     const [old, fresh] = [before.get(list), after.get(list)];
     const names = new Set([...(old?.keys() ?? []), ...(fresh?.keys() ?? [])]);

@@ -89,22 +89,29 @@ export function canonicalJson(value: ComparableValue): string {
   return `{${members}}`;
 }
 
-/** `canonicalJson` of the `significant` parts of a value, without a copy of it. Undefined if nothing is left. */
-export function significantJson(value: ComparableValue, ignores: Ignores | undefined): string | undefined {
-  if (ignores === undefined) return canonicalJson(value);
-  if (ignores.isLeftOut) return undefined;
-  if (Array.isArray(value)) {
-    const elements = value.map((each, index) => significantJson(each, ignores.of(String(index))) ?? "null");
-    return `[${elements.join()}]`;
-  }
-  if (!isObject(value)) return canonicalJson(value);
+/**
+ * The `significant` parts of a value with their members in order: `JSON.stringify` writes equal values as equal texts. Undefined if nothing
+ * is left. One call of it for a message takes less time and memory than to concatenate the texts of its parts.
+ */
+export function sorted(value: ComparableValue, ignores: Ignores | undefined): unknown {
+  if (ignores?.isLeftOut === true) return undefined;
+  // No other string begins with one such character.
+  if (typeof value === "bigint") return `\0${value}`;
+  if (typeof value === "string") return value.startsWith("\0") ? `\0${value}` : value;
+  if (Array.isArray(value)) return value.map((each, index) => sorted(each, ignores?.of(String(index))));
+  if (!isObject(value)) return value;
   const keys = Object.keys(value).sort();
-  let members = "";
+  const copy: Record<string, unknown> = {};
+  let isEmpty = ignores !== undefined && keys.length > 0;
   for (const key of keys) {
-    const text = significantJson(value[key], ignores.of(key));
-    if (text !== undefined) members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${text}`;
+    const member = sorted(value[key], ignores?.of(key));
+    if (member === undefined) continue;
+    isEmpty = false;
+    // An assignment to this name would change the prototype.
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: member, enumerable: true });
+    else copy[key] = member;
   }
-  return members === "" && keys.length > 0 ? undefined : `{${members}}`;
+  return isEmpty ? undefined : copy;
 }
 
 /** Every innermost place at which two values differ, in the order of the first, then of the second. */

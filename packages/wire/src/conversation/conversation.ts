@@ -1,9 +1,10 @@
-import { latestHandshake } from "@parlance/mcp";
+import { latest, latestHandshake } from "@parlance/mcp";
 import { mcpHeaders, methods, type Revision } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
-import type { Entry, FrameEntry, HttpEntry } from "../recording/entry.js";
+import type { Entry, FrameEntry, HttpEntry, LifeEntry, StderrEntry } from "../recording/entry.js";
 import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
 import { rules as allRules } from "../rules/all.js";
+import { portabilityRules } from "../rules/portability.js";
 import type { Rule, Verdict } from "../rules/rule.js";
 import { headerOf, isMessageBody, pathOf, spokenIn } from "./exchange.js";
 import { Judge } from "./judge.js";
@@ -74,14 +75,31 @@ export class Conversation {
     for (const exchange of this.#exchanges.values()) this.#judgeExchange(exchange);
   }
 
-  /** Requests that have no answer, each with the reason as far as it is known. */
-  pending(): readonly Pending[] {
-    return this.#outlook.pendingOf(this.sessions);
+  /**
+   * Requests that have no answer, each with the reason as far as it is known.
+   *
+   * @param now the time, in milliseconds of the recording, until which they wait. Default: that of the last observation
+   */
+  pending(now?: number): readonly Pending[] {
+    return this.#outlook.pendingOf(this.sessions, now);
   }
 
   /** Verdicts of the rules so far, in order. */
   get verdicts(): readonly Verdict[] {
     return this.rows.flatMap(({ verdicts }) => verdicts);
+  }
+
+  /** What model providers refuse in the definitions of tools, as each session has listed them last. No rule of the protocol demands it. */
+  portability(): readonly Verdict[] {
+    const judge = new Judge(portabilityRules);
+    const verdicts = this.sessions.flatMap((session) =>
+      [...new Set([...session.tools.values()].map((tool) => tool.listed))].flatMap((subject) =>
+        judge.message({ subject, session, revision: subject.revision ?? latest }),
+      ),
+    );
+    // Sessions with one server list the same tools.
+    const different = new Map(verdicts.map((verdict) => [`${verdict.rule.id} ${verdict.says}`, verdict]));
+    return [...different.values()];
   }
 
   #rowOf(entry: Entry): OpenRow | undefined {
@@ -94,12 +112,9 @@ export class Conversation {
       case "h":
         return this.#httpRow(entry);
       case "e":
-        return plainRow("stderr", entry, entry.t, { from: "server", session: this.#session(entry.s) });
+        return processRow("stderr", entry, "server", this.#session(entry.s));
       case "l":
-        return plainRow("life", entry, entry.t, {
-          from: entry.d && senderOf(entry.d),
-          session: this.#session(entry.s),
-        });
+        return processRow("life", entry, entry.d && senderOf(entry.d), this.#session(entry.s));
       case "gap":
         // It does not say of which connection something is missing, and one may have begun in it.
         this.#hasGap = true;
@@ -134,16 +149,21 @@ export class Conversation {
 
   #judgeFrame(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {
     const { entry, json } = frame;
+    const isJudged = entry.v === undefined;
+    if (entry.v !== undefined) row.verdicts.push(...this.#judge.carried(entry.v, entry.n));
+    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
+    if (exchange !== undefined && isJudged) {
+      const subject = { frame, json, continues: undefined, line: 1, exchange };
+      row.verdicts.push(...this.#judge.frame({ subject, session, revision }, "body"));
+    }
     if (exchange !== undefined && !isMessageBody(frame, exchange, session.http)) return;
     const continuation = this.#continuation(entry);
     const continues = continuation.follow(frame);
     const { line } = continuation;
-    const revision = (exchange && spokenIn(exchange)) ?? session.revision ?? latestHandshake;
-    const verdicts =
-      entry.v === undefined
-        ? this.#judge.frame({ subject: { frame, json, continues, line, exchange }, session, revision })
-        : this.#judge.carried(entry.v, entry.n);
-    row.verdicts.push(...verdicts);
+    if (isJudged)
+      row.verdicts.push(
+        ...this.#judge.frame({ subject: { frame, json, continues, line, exchange }, session, revision }),
+      );
     const { fault } = json;
     if (continues !== undefined || fault?.cut === true || entry.cut !== undefined) row.kind = "frag";
     else if (fault === undefined) this.#readMessages(row, frame, session, exchange);
@@ -271,12 +291,23 @@ function plainRow(
   };
 }
 
+/** The row of what the process of a server did. */
+function processRow(
+  kind: RowKind,
+  entry: LifeEntry | StderrEntry,
+  from: Sender | undefined,
+  session: WireSession,
+): OpenRow {
+  session.process.take(entry);
+  return plainRow(kind, entry, entry.t, { from, session });
+}
+
 function kindOfRow(message: WireMessage | undefined): RowKind {
   const { kind = "none" } = message ?? {};
   return kind === "none" ? "noise" : kind;
 }
 
-/** What the head of a response says of its session. */
+/** The session facts in the head of a response. */
 function noteSession({ messages, response }: HttpExchange, { http }: WireSession): void {
   const id = response && headerOf(response, mcpHeaders.session);
   if (id === undefined || !messages.some(({ method }) => method === methods.initialize)) return;
@@ -288,7 +319,7 @@ function isOfSession({ request }: HttpExchange): boolean {
   return headerOf(request, mcpHeaders.session) !== undefined;
 }
 
-/** What an exchange speaks by its own word: its header, or what it carries. */
+/** The revision that an exchange names, in its header or in its message. */
 function revisionOfExchange(exchange: HttpExchange): Revision | undefined {
   return spokenIn(exchange) ?? exchange.messages[0]?.revision;
 }

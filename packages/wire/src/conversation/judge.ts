@@ -18,7 +18,7 @@ import {
 import type { HttpExchange, MessageKind, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** What a rule judges, and by which revision. */
+/** The subject of a rule, and the revision that it is judged by. */
 interface Subject<Subject> {
   readonly subject: Subject;
   readonly session: WireSession;
@@ -30,6 +30,7 @@ type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 /** The rules of a revision, indexed by what they judge. */
 interface RuleIndex {
   readonly frame: readonly RuleOf<"frame">[];
+  readonly body: readonly RuleOf<"body">[];
   readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
   readonly exchange: readonly RuleOf<"exchange">[];
 }
@@ -43,10 +44,11 @@ export class Judge {
     this.#rules = rules;
   }
 
-  frame({ subject, session, revision }: Subject<FrameReading>): readonly Verdict[] {
+  /** Judges the bytes of a frame: by the rules on frames, or by those on the bodies of HTTP. */
+  frame({ subject, session, revision }: Subject<FrameReading>, on: "frame" | "body" = "frame"): readonly Verdict[] {
     const { frame, json } = subject;
     const verdicts: Verdict[] = [];
-    for (const rule of this.#of(revision).frame) {
+    for (const rule of this.#of(revision)[on]) {
       for (const finding of rule.check(subject, session, revision)) {
         verdicts.push({
           ...common(rule, finding, revision),
@@ -123,6 +125,7 @@ export class Judge {
       onMessages.filter(({ kinds }) => kinds?.includes(kind) ?? true);
     const statutes: RuleIndex = {
       frame: inForce.filter((rule) => rule.on === "frame"),
+      body: inForce.filter((rule) => rule.on === "body"),
       message: { req: about("req"), ntf: about("ntf"), res: about("res"), err: about("err"), none: about("none") },
       exchange: inForce.filter((rule) => rule.on === "exchange"),
     };

@@ -10,7 +10,7 @@ import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 
 /**
- * What it means that a request has no answer. `unanswered`: an answer was due, and none will come. `not due`: the request was
+ * The reasons why a request has no response. `unanswered`: an answer was due, and none will come. `not due`: the request was
  * cancelled, refused by HTTP, or asks for none any more. `unknown`: the recording ends before the conversation does, or misses
  * something that may hold the answer.
  */
@@ -99,12 +99,12 @@ export class PendingTracker {
       leave(gone, "server", "the event stream ended");
   }
 
-  /** The requests of these sessions that have no answer. */
-  pendingOf(sessions: readonly WireSession[]): readonly Pending[] {
+  /** The requests of these sessions that have no answer at a time. */
+  pendingOf(sessions: readonly WireSession[], now: number = this.#now): readonly Pending[] {
     return sessions.flatMap((session) =>
       session.pending
         .filter((operation) => !isSettledByHttp(operation) && !this.#isCut(operation, session))
-        .map((operation) => this.#explain(operation, session)),
+        .map((operation) => this.#explain(operation, session, now)),
     );
   }
 
@@ -122,8 +122,8 @@ export class PendingTracker {
     return this.#cutsFor(operation, session).some(({ idKey }) => idKey === operation.request.idKey);
   }
 
-  #explain(operation: RecordedOperation, session: WireSession): Pending {
-    const waited = Math.max(0, this.#now - operation.request.frame.entry.t);
+  #explain(operation: RecordedOperation, session: WireSession, now: number): Pending {
+    const waited = Math.max(0, now - operation.request.frame.entry.t);
     const cut = this.#cutsFor(operation, session).find(({ idKey }) => idKey === undefined)?.frame;
     if (cut !== undefined) {
       const { n, len } = cut.entry;
@@ -308,7 +308,7 @@ const headLength = 4_096;
 /** One member at the start of an object, if its value is a complete scalar. */
 const member = /\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|false)\s*,/y;
 
-/** What the kept beginning of a cut frame shows. */
+/** The facts that the kept beginning of a cut frame shows. */
 interface CutFrame {
   /** It is a response, or the members that would show it are cut off. */
   readonly mayAnswer: boolean;

@@ -10,9 +10,11 @@ import {
   revisionOf,
 } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
+import { Contract } from "./contract.js";
 import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
+import { ServerProcess } from "./server-process.js";
 
 type Era = Revision["era"];
 
@@ -53,6 +55,10 @@ export class WireSession {
   readonly subscriptions: Set<string> = new Set();
   /** The cursors that the server has returned. */
   readonly cursors: Set<string> = new Set();
+  /** What both sides have declared, and what they use of it. */
+  readonly contract: Contract = new Contract();
+  /** The process of the server. */
+  readonly process: ServerProcess = new ServerProcess();
   /** What HTTP has shown about the session. */
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
@@ -195,6 +201,7 @@ export class WireSession {
   take(message: WireMessage): RecordedOperation | undefined {
     const { kind, context, method, from } = message;
     this.last[from] = message;
+    this.contract.take(message, this);
     if (kind === "req") return this.#begin(message);
     if (kind === "none") this.#requests.noteNoMessage(message);
     const { operation } = context;

@@ -54,15 +54,15 @@ export class RawChannel implements RawClient {
         this.#recordExit();
       },
     });
-    options.stop?.addEventListener("abort", () => this.#stop(), { once: true });
+    options.stop?.addEventListener("abort", this.#stop, { once: true });
     if (options.stop?.aborted === true) this.#stop();
   }
 
   /** Ends every wait, and a process that would take its time to exit. */
-  #stop(): void {
+  readonly #stop = (): void => {
     this.#pending.end();
     if (this.#options.channel.exit === undefined) this.#options.kill?.();
-  }
+  };
 
   /** Sends a frame, and waits for the response to `id` if one is given. */
   async send(frame: string | Uint8Array, id?: string | number): Promise<RawReply> {
@@ -93,11 +93,12 @@ export class RawChannel implements RawClient {
 
   /** Closes the connection. Resolves to the milliseconds that the server took to exit; undefined if it had to be killed. */
   async close(): Promise<number | undefined> {
-    const { writer, session, channel } = this.#options;
+    const { writer, session, channel, stop } = this.#options;
     if ("exit" in channel && !this.#hasExited)
       writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
     const before = performance.now();
     await this.#channel.close();
+    stop?.removeEventListener("abort", this.#stop); // Programs open many channels and have one signal.
     const took = performance.now() - before;
     this.#recordExit();
     const { exit } = channel;

@@ -56,7 +56,7 @@ export class RawHttp implements RawClient {
   constructor(options: RawHttpOptions) {
     this.#options = options;
     this.#version = options.version;
-    options.stop?.addEventListener("abort", () => this.#end(), { once: true });
+    options.stop?.addEventListener("abort", this.#end, { once: true });
     if (options.stop?.aborted === true) this.#end();
   }
 
@@ -129,14 +129,15 @@ export class RawHttp implements RawClient {
     const { stop } = this.#options;
     if (this.#sessionId !== undefined && stop?.aborted !== true) await this.send("", undefined, { method: "DELETE" });
     this.#end();
+    stop?.removeEventListener("abort", this.#end); // Programs open many clients and have one signal.
     return 0;
   }
 
   /** Ends the exchanges that are in flight; another one ends at once. */
-  #end(): void {
+  readonly #end = (): void => {
     this.#isClosed = true;
     for (const abort of this.#inFlight) abort();
-  }
+  };
 
   #headersFor(bytes: Uint8Array, { method = "POST", headers: ofRequest = {} }: RawRequest): Headers {
     const { mirrors = false, headers: ofAll } = this.#options;

@@ -19,7 +19,7 @@ export const eventStream = "text/event-stream";
 
 const allMessages = "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.";
 
-/** What a POST brings. */
+/** The sentence on the body of a POST. */
 function oneBody({ facts }: Revision): string {
   if (facts.httpBinding === "stateless")
     return "The body of the HTTP POST MUST be a single JSON-RPC request or notification.";
@@ -28,7 +28,18 @@ function oneBody({ facts }: Revision): string {
     : "The body of the POST request MUST be a single JSON-RPC request, notification, or response.";
 }
 
-/** What Streamable HTTP carries, and how a server answers. */
+const accepted = byEra(
+  "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
+  "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
+);
+
+/** Whether the client has sent no request: then nothing but the status is due. */
+function asksNothing(messages: HttpExchange["messages"]): boolean {
+  const sent = messages.filter(({ from }) => from === "client");
+  return sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
+}
+
+/** The messages of Streamable HTTP, and the responses of a server. */
 export const httpRules: readonly Rule[] = [
   {
     id: "H-1",
@@ -69,20 +80,31 @@ export const httpRules: readonly Rule[] = [
     id: "H-4",
     level: "must",
     party: "server",
-    demands: "A server accepts a notification or a response with 202 and no body",
+    demands: "A server accepts a notification or a response with 202",
     applies: isStreamable,
-    sentence: byEra(
-      "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
-      "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
-    ),
+    sentence: accepted,
     page: onSending,
     on: "exchange",
     *check(exchange, session) {
       const { request, response, messages } = exchange;
-      const asksNothing = messages.length > 0 && messages.every(({ kind }) => kind !== "req" && kind !== "none");
-      if (request.method !== "POST" || !asksNothing || session.http.isLegacy) return;
+      if (request.method !== "POST" || !asksNothing(messages) || session.http.isLegacy) return;
       if (isTaken(exchange) && response?.status !== 202)
         yield { party: "server", says: `the status must be 202, got ${response?.status}` };
+    },
+  },
+  {
+    id: "H-18",
+    level: "must",
+    party: "server",
+    demands: "A 202 for a notification or a response has no body",
+    applies: isStreamable,
+    sentence: accepted,
+    page: onSending,
+    on: "body",
+    *check({ frame: { from, entry }, exchange }, { http }) {
+      const { request, response, messages = [] } = exchange ?? {};
+      if (from !== "server" || entry.len === 0 || response?.status !== 202 || request?.method !== "POST") return;
+      if (asksNothing(messages) && !http.isLegacy) yield { says: `the body has ${entry.len} bytes` };
     },
   },
   {

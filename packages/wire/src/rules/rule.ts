@@ -54,6 +54,8 @@ export interface FrameReading {
 export interface Subjects {
   /** The bytes of a frame, whatever they mean. */
   readonly frame: FrameReading;
+  /** A frame of an HTTP body, also where it is not read as a message. */
+  readonly body: FrameReading;
   /** One message and its context. */
   readonly message: WireMessage;
   /** An HTTP exchange, when its response begins, or when there will be none. */
@@ -62,7 +64,7 @@ export interface Subjects {
 
 /** One place where a rule is broken. */
 export interface Finding {
-  /** What is wrong, in one sentence without its period: what was found, and what should be there. Safe to print. */
+  /** The fault, in one sentence without its period: the found and the expected value. Safe to print. */
   readonly says: string;
   /** JSON pointer to the place, from the message, or from the whole of a frame. Default: all of it. */
   readonly pointer?: string;
@@ -92,9 +94,9 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
 /** A rule of the protocol as data. */
 export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subjects];
 
-/** What is wrong in one place, by which sentence: the result of a rule for one subject, or of a probe that failed. */
+/** The fault in one place, with the sentence that it breaks: the result of a rule for one subject, or of a probe that failed. */
 export interface Verdict {
-  /** What is broken: a rule, or what a probe of a server asks for. */
+  /** The broken rule, or the requirement of a probe. */
   readonly rule: Requirement;
   /** That of the sentence, or `may` where the rule has a doubt. */
   readonly level: Level;

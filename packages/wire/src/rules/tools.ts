@@ -25,7 +25,7 @@ const uniqueName: Clause = {
 };
 const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
 
-/** What a server says of its tools, and whether it keeps it. */
+/** The definitions of tools, and whether results conform to them. */
 export const toolRules: readonly Rule[] = [
   {
     id: "T-1",
@@ -226,7 +226,12 @@ function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSes
   return tools.get(request.names ?? "");
 }
 
-function* listedIn({ kind, result, operation }: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
+/** The definitions of tools in a result, with the pointers to them. */
+export function* listedIn({
+  kind,
+  result,
+  operation,
+}: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
   if (kind !== "res" || operation?.request.method !== methods.listTools || !Array.isArray(result?.tools)) return;
   for (const [index, definition] of (result.tools as readonly unknown[]).entries())
     if (isObject(definition)) yield { definition, pointer: `/result/tools/${index}` };
@@ -264,7 +269,7 @@ function tryCompile(schema: JsonObject): Compilation {
   }
 }
 
-/** What a value of a peer does not keep of a schema of a peer; nothing where either is beyond what is understood. */
+/** The faults of a value by a schema, both of a peer; none where either cannot be interpreted. */
 function faultsOf(schema: JsonObject, value: unknown): readonly SchemaFault[] {
   try {
     const checked = compiled(schema).schema?.check(value);

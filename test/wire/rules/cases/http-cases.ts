@@ -64,6 +64,16 @@ export const httpCases: readonly RuleCase[] = [
         { headers: headersOf(talk), sent: cancelled, status: 400 },
       ),
   },
+  ...['{"accepted":true}', "Accepted", " "].map(
+    (body): RuleCase => ({
+      rule: "H-18",
+      why: `for ${body}`,
+      where: isStreamable,
+      breaks: (talk) => exchanged(...openingExchanges(talk), acceptedWith(talk, body)),
+      found: { back: 1, party: "server", text: body, says: `the body has ${body.length} bytes` },
+      legal: (talk) => exchanged(...openingExchanges(talk), acceptedWith(talk, "")),
+    }),
+  ),
   {
     rule: "H-5",
     where: namesVersion,
@@ -327,6 +337,11 @@ function calling(talk: Talk, headers: Readonly<Record<string, string>>): ReturnT
     headers: { ...headersOf(talk, sent), ...headers },
     replies: [talk.called(2)],
   });
+}
+
+/** A notification that is accepted, with a body. */
+function acceptedWith(talk: Talk, body: string): HttpExchange {
+  return { headers: headersOf(talk), sent: cancelled, status: 202, replies: [`← ${body}`] };
 }
 
 /** A GET that names a revision, or where that has no header a session: it is one of the protocol. */

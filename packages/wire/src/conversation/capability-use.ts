@@ -1,0 +1,125 @@
+import {
+  isAdvertised,
+  isObject,
+  type JsonObject,
+  metaKeys,
+  methodCapabilities,
+  methods,
+  notifications,
+  pointerToken,
+  type Revision,
+} from "@parlance/mcp/protocol";
+import type { Sender } from "../recording/frame.js";
+import type { WireMessage } from "./message.js";
+import { metaOf } from "./operations.js";
+
+/** What both sides have declared when a message crosses; undefined for a side that has declared nothing yet. */
+export interface Declared {
+  /** From `initialize`, or from the `_meta` of the last stateless request. */
+  readonly clientCapabilities: JsonObject | undefined;
+  /** From the result of `initialize` or `server/discover`. */
+  readonly serverCapabilities: JsonObject | undefined;
+}
+
+/** A capability that a message uses. */
+export interface CapabilityUse {
+  /** Members of the capabilities with dots between them: `tools.listChanged`. */
+  readonly path: string;
+  /** The method that needs it. */
+  readonly method: string;
+  /** A JSON pointer to what names the method. */
+  readonly pointer: string;
+  /** The side that has to declare it. */
+  readonly declarer: Sender;
+  /** What that side has declared; undefined if that is not known. */
+  readonly declared: JsonObject | undefined;
+}
+
+/** The capabilities that a message uses in a revision. */
+export function* usesOf(message: WireMessage, known: Declared, revision: Revision): Iterable<CapabilityUse> {
+  const { kind, from, method = "", operation } = message;
+  const { clientCapabilities, serverCapabilities } = known;
+  if (kind === "req" && from === "client") {
+    const path = neededFor(method, revision);
+    if (path !== undefined)
+      yield { path, method, pointer: "/method", declarer: "server", declared: serverCapabilities };
+  }
+  if (kind === "ntf") {
+    const path = notifiedUnder.get(method);
+    const declarer = method === notifications.rootsChanged ? "client" : "server";
+    const declared = declarer === "server" ? serverCapabilities : clientCapabilities;
+    if (path !== undefined && from === declarer) yield { path, method, pointer: "/method", declarer, declared };
+  }
+  for (const question of questionsOf(message)) {
+    // In the stateless era, each request has its own capabilities.
+    const own = operation && metaOf(operation.request.params)[metaKeys.clientCapabilities];
+    const declared = revision.era === "handshake" ? clientCapabilities : isObject(own) ? own : undefined;
+    for (const path of askedOf(question, revision))
+      yield { path, method: question.method, pointer: question.pointer, declarer: "client", declared };
+  }
+}
+
+/** Whether a side has declared a capability that a message of it or to it uses. */
+export function isDeclared(path: string, declared: JsonObject): boolean {
+  const { elicitation } = declared;
+  // Without members it means forms: that is what it meant before there was anything else.
+  if (path === "elicitation.form" && isObject(elicitation) && elicitation.url === undefined) return true;
+  return isAdvertised(path, declared);
+}
+
+function neededFor(method: string, { facts }: Revision): string | undefined {
+  const path = methodCapabilities.get(method);
+  if (path === "completions" && !facts.completionsCapability) return undefined;
+  return path?.startsWith("tasks") && facts.tasks !== "core" ? undefined : path;
+}
+
+/** The capabilities under which a side sends a notification. */
+const notifiedUnder: ReadonlyMap<string, string> = new Map([
+  [notifications.toolsChanged, "tools.listChanged"],
+  [notifications.promptsChanged, "prompts.listChanged"],
+  [notifications.resourcesChanged, "resources.listChanged"],
+  [notifications.resourceUpdated, "resources.subscribe"],
+  [notifications.message, "logging"],
+  [notifications.rootsChanged, "roots.listChanged"],
+]);
+
+/** The capabilities whose use the messages show. Any other one may be used without a message that tells. */
+export const visibleCapabilities: ReadonlySet<string> = new Set([
+  ...methodCapabilities.values(),
+  ...notifiedUnder.values(),
+  ...["roots", "sampling", "sampling.tools", "elicitation", "elicitation.form", "elicitation.url"],
+]);
+
+/** What a server asks a client: by a request, or by the members of a result. */
+interface Question {
+  readonly method: string;
+  readonly params: JsonObject;
+  /** To what names the method. */
+  readonly pointer: string;
+}
+
+/** The questions to a client that a message holds. */
+function* questionsOf({ kind, from, method = "", params, result }: WireMessage): Iterable<Question> {
+  if (from !== "server") return;
+  if (kind === "req") yield { method, params, pointer: "/method" };
+  const inputs = result?.resultType === "input_required" ? result.inputRequests : undefined;
+  for (const [key, input] of Object.entries(isObject(inputs) ? inputs : {})) {
+    if (!isObject(input) || typeof input.method !== "string") continue;
+    const pointer = `/result/inputRequests/${pointerToken(key)}/method`;
+    yield { method: input.method, params: isObject(input.params) ? input.params : {}, pointer };
+  }
+}
+
+/** The capabilities of a client that a question needs. */
+function* askedOf({ method, params }: Question, { facts }: Revision): Iterable<string> {
+  if (method === methods.listRoots) yield "roots";
+  if (method === methods.createMessage) {
+    const needsTools = params.tools !== undefined || params.toolChoice !== undefined;
+    yield facts.samplingTools && needsTools ? "sampling.tools" : "sampling";
+  }
+  if (method === methods.elicit) {
+    if (facts.elicitation === "form") yield "elicitation";
+    else yield params.mode === "url" ? "elicitation.url" : "elicitation.form";
+  }
+  if (facts.tasks === "core" && method.startsWith("tasks/")) yield methodCapabilities.get(method) ?? "tasks";
+}
