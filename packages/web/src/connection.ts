@@ -1,6 +1,6 @@
 import { type Connection, openConnection, webSocketChannel } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
-import { type PageMethods, type PageView, pageProtocol, tokenPrefix } from "./protocol.js";
+import { type PageMethods, type PageNotifications, pageProtocol, tokenPrefix } from "./protocol.js";
 
 /** Where the token is kept for a reload: in this tab only. */
 const tokenKey = "parlance-token";
@@ -17,6 +17,9 @@ function takeToken(): string | null {
 /** How it stands with the command that serves the page. */
 export type Link = "connecting" | "open" | "no token" | "lost";
 
+/** Bytes of the longest message that the command sends: the 16 MiB that a recording keeps of a frame, in base64, and what is said of it. */
+const frameBytes = 32 * 1024 * 1024;
+
 /** The connection to the command. */
 export const link = signal<Link>("connecting");
 
@@ -25,8 +28,11 @@ const pause = 1_000;
 
 let connection: Connection | undefined;
 
+/** What takes the notifications of the command. */
+type Listeners = { readonly [Name in keyof PageNotifications]: (params: PageNotifications[Name]) => void };
+
 /** Connects, and again whenever the connection is lost. */
-export function connect(onOpen: () => void, onChanged: (view: PageView) => void): void {
+export function connect(onOpen: () => void, listeners: Listeners): void {
   const token = takeToken();
   if (token === null) {
     link.value = "no token";
@@ -36,10 +42,12 @@ export function connect(onOpen: () => void, onChanged: (view: PageView) => void)
     pageProtocol,
     tokenPrefix + token,
   ]);
-  const opened = openConnection(webSocketChannel(socket), {
+  const opened = openConnection(webSocketChannel(socket, { frameBytes }), {
+    limits: { frameBytes },
     handle: (method, params) => {
-      // Only the command itself is at the other end.
-      if (method === "changed") onChanged(params as unknown as PageView);
+      // Only the command itself is at the other end, and of the same version.
+      if (method === "changed") listeners.changed(params as unknown as PageNotifications["changed"]);
+      if (method === "acted") listeners.acted(params as unknown as PageNotifications["acted"]);
     },
   });
   socket.addEventListener("open", () => {
@@ -50,7 +58,7 @@ export function connect(onOpen: () => void, onChanged: (view: PageView) => void)
   void opened.closed.then(() => {
     connection = undefined;
     link.value = "lost";
-    setTimeout(() => connect(onOpen, onChanged), pause);
+    setTimeout(() => connect(onOpen, listeners), pause);
   });
 }
 

@@ -1,76 +1,184 @@
-import type { JSX } from "preact";
+import { computed, signal } from "@preact/signals";
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { Export } from "./act/export.js";
+import { call } from "./connection.js";
+import { Icon } from "./icons.js";
+import type { FilterTerms } from "./protocol.js";
 import { filter, filterFault, open, view } from "./state.js";
 
-/** The fields of filters, for completion. The command's own help has the whole grammar. */
-const fields = [
+/** The conditions of filters, for completion. The command's own help has the whole grammar. */
+const conditions = [
   "method:",
   "tool:",
-  "kind:req",
-  "kind:res",
-  "kind:err",
-  "kind:ntf",
-  "kind:noise",
-  "kind:stderr",
-  "kind:http",
+  ...["req", "res", "err", "ntf", "noise", "stderr", "http", "life"].map((kind) => `kind:${kind}`),
   "dir:c2s",
   "dir:s2c",
   "id:",
   "lat>100ms",
-  "size>10KB",
-  "verdict:must",
-  "verdict:should",
+  "size>10k",
+  "t:",
+  ...["must", "should", "may", "ok"].map((level) => `verdict:${level}`),
   "rule:",
   "who:server",
   "who:client",
+  "code:",
   "status:",
   "/result/isError=true",
-  "call(1)",
-  "pair(1)",
+  "call(",
+  "pair(",
 ];
+
+/** What the recording has, and the filters that were saved; read when the filter gets the focus. */
+const terms = signal<FilterTerms>({ values: [], saved: [] });
+const isOpen = signal(false);
+/** The place of the caret. */
+const caret = signal(0);
+/** The place of the highlighted suggestion. */
+const highlighted = signal(-1);
+
+/** The most suggestions at a time. */
+const most = 12;
+
+/** The beginning of the word at the caret, without a sign of negation. */
+const wordStart = computed(() => {
+  const before = filter.value.slice(0, caret.value);
+  return before.length - (/(?:[^\s()"]*|[^\s()"]+"[^"]*)$/.exec(before)?.[0].replace(/^[-!]/, "").length ?? 0);
+});
+
+const suggestions = computed((): readonly string[] => {
+  const word = filter.value.slice(wordStart.value, caret.value);
+  if (filter.value === "") return [...terms.value.saved, ...conditions].slice(0, most);
+  if (word === "") return [];
+  const known = [...conditions, ...terms.value.values];
+  return known.filter((each) => each !== word && each.toLowerCase().startsWith(word.toLowerCase())).slice(0, most);
+});
+
+/** Puts a suggestion in the place of the word at the caret. */
+function accept(suggestion: string): void {
+  const isValue = /[:(]$/.test(suggestion);
+  const start = filter.value === "" ? 0 : wordStart.value;
+  const before = filter.value.slice(0, start) + suggestion + (isValue ? "" : " ");
+  filter.value = before + filter.value.slice(caret.value);
+  caret.value = before.length;
+  highlighted.value = -1;
+  isOpen.value = isValue;
+  void open();
+}
+
+function onKeyDown(event: TargetedKeyboardEvent<HTMLInputElement>): void {
+  const { key } = event;
+  const shown = isOpen.value ? suggestions.value : [];
+  const chosen = shown[highlighted.value];
+  if (key === "ArrowDown" || key === "ArrowUp") {
+    if (!isOpen.value) isOpen.value = true;
+    const step = key === "ArrowDown" ? 1 : -1;
+    const count = suggestions.value.length;
+    // Before the first one and after the last one there is the input itself.
+    highlighted.value = ((highlighted.value + 1 + step + count + 1) % (count + 1)) - 1;
+  } else if ((key === "Enter" || key === "Tab") && chosen !== undefined) accept(chosen);
+  else if (key === "Escape" && shown.length > 0) isOpen.value = false;
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
 
 /** The filter of the list, in the language of `parlance tail` and `check`. */
 export function FilterBar(): JSX.Element {
   const fault = filterFault.value;
   const { count = 0, total = 0 } = view.value ?? {};
+  const shown = isOpen.value ? suggestions.value : [];
   return (
     <search class="filter">
       <label for="filter">Filter</label>
-      <input
-        id="filter"
-        type="text"
-        list="fields"
-        autocomplete="off"
-        spellcheck={false}
-        placeholder="method:tools/call lat>100ms or verdict:must"
-        value={filter.value}
-        aria-invalid={fault !== undefined}
-        aria-describedby="filter-state"
-        onInput={({ currentTarget }) => {
-          filter.value = currentTarget.value;
-          void open();
-        }}
-      />
-      <datalist id="fields">
-        {fields.map((field) => (
-          <option key={field} value={field} />
-        ))}
-      </datalist>
-      <output id="filter-state" class={fault === undefined ? "" : "fault"}>
-        {fault === undefined
-          ? `${count.toLocaleString("en")} of ${total.toLocaleString("en")}`
-          : `${fault.says}, at ${fault.at + 1}`}
-      </output>
-      {filter.value !== "" && (
-        <button
-          type="button"
-          onClick={() => {
-            filter.value = "";
+      <div class="completed">
+        <input
+          id="filter"
+          type="text"
+          role="combobox"
+          aria-autocomplete="list"
+          aria-expanded={shown.length > 0}
+          aria-controls="suggestions"
+          aria-activedescendant={shown[highlighted.value] === undefined ? undefined : `suggestion-${highlighted.value}`}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="method:tools/call lat>100ms or verdict:must"
+          value={filter.value}
+          aria-invalid={fault !== undefined}
+          aria-describedby="filter-state"
+          onFocus={() => void readTerms()}
+          onBlur={() => (isOpen.value = false)}
+          onKeyDown={onKeyDown}
+          onInput={({ currentTarget }) => {
+            caret.value = currentTarget.selectionStart ?? currentTarget.value.length;
+            highlighted.value = -1;
+            isOpen.value = true;
+            filter.value = currentTarget.value;
             void open();
           }}
-        >
-          clear
-        </button>
-      )}
+        />
+        {/* The input keeps the focus, and its keys choose: a press on a suggestion must not take it away. */}
+        <div id="suggestions" role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
+          {shown.map((suggestion, place) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+            <div
+              key={suggestion}
+              id={`suggestion-${place}`}
+              role="option"
+              aria-selected={place === highlighted.value}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => accept(suggestion)}
+            >
+              {suggestion}
+              {terms.value.saved.includes(suggestion) && <small>saved</small>}
+            </div>
+          ))}
+        </div>
+      </div>
+      <output id="filter-state" class={fault === undefined ? "" : "fault"}>
+        {fault === undefined ? (
+          `${count.toLocaleString("en")} of ${total.toLocaleString("en")}`
+        ) : (
+          <>
+            <Icon name="must" /> {fault.says}, at {fault.at + 1}
+          </>
+        )}
+      </output>
+      {filter.value !== "" && <Actions />}
+      <Export />
     </search>
   );
+}
+
+/** Buttons for a filter that is there. */
+function Actions(): JSX.Element {
+  const text = filter.value.trim();
+  const isSaved = terms.value.saved.includes(text);
+  return (
+    <>
+      {filterFault.value === undefined && (
+        <button type="button" aria-pressed={isSaved} onClick={() => void save(text, !isSaved)}>
+          {isSaved ? "saved" : "save"}
+        </button>
+      )}
+      <button
+        type="button"
+        onClick={() => {
+          filter.value = "";
+          void open();
+        }}
+      >
+        clear
+      </button>
+    </>
+  );
+}
+
+async function readTerms(): Promise<void> {
+  const read = await call("terms", {}).catch(() => undefined); // The connection shows that it is lost.
+  if (read !== undefined) terms.value = read;
+}
+
+async function save(text: string, saved: boolean): Promise<void> {
+  const kept = await call("saveFilter", { filter: text, saved }).catch(() => undefined); // As above.
+  if (kept !== undefined) terms.value = { ...terms.value, saved: kept };
 }

@@ -1,6 +1,8 @@
 import { literalOf, scanJson } from "@parlance/wire";
 import { computed, signal } from "@preact/signals";
 import type { JSX, TargetedMouseEvent } from "preact";
+import { edit, editable } from "./act/act-state.js";
+import { conditionsOf } from "./conditions.js";
 import { bytesText, count, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
 import { lineAt, linesOf } from "./json-lines.js";
@@ -70,11 +72,31 @@ function Head({
           {kind === "req" ? "response" : "request"} {pair} <kbd>]</kbd>
         </button>
       )}
-      {n !== undefined && pair !== undefined && (
-        <button type="button" onClick={() => addFilter(`call(${n})`)}>
+      {id !== undefined && pair !== undefined && (
+        <button type="button" onClick={() => addFilter(`call(${id})`)}>
           only this call
         </button>
       )}
+      {editable.value && (
+        <button type="button" onClick={() => void edit()}>
+          edit &amp; resend <kbd>e</kbd>
+        </button>
+      )}
+      <p class="conditions">
+        {Object.values(conditionsOf(row)).map(
+          (condition) =>
+            condition !== undefined && (
+              <button
+                key={condition}
+                type="button"
+                title={`filter by ${condition}`}
+                onClick={() => addFilter(condition)}
+              >
+                {condition}
+              </button>
+            ),
+        )}
+      </p>
       {pending !== undefined && (
         <p class="pending">
           <Icon name="waits" /> {pending}

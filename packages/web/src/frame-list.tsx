@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useCallback, useRef } from "preact/hooks";
+import { conditionsOf } from "./conditions.js";
 import { bytesText, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
 import type { PageRow } from "./protocol.js";
@@ -81,16 +82,18 @@ function Row({ place, row, isSelected }: RowOptions): JSX.Element {
         follows.value = false;
         selectPlace(place);
       }}
-      onDblClick={() => row !== undefined && addFilter(conditionOf(row))}
+      onDblClick={({ target }) => row !== undefined && filterByCell(row, target)}
     >
       {row === undefined ? <span role="gridcell">…</span> : <Cells row={row} />}
     </div>
   );
 }
 
-/** What shows more like this row. */
-function conditionOf({ n, pair, kind }: PageRow): string {
-  return n !== undefined && pair !== undefined ? `pair(${n})` : `kind:${kind}`;
+/** Adds the condition of the cell, or else of the call. */
+function filterByCell(row: PageRow, target: EventTarget | null): void {
+  const column = target instanceof Element ? target.closest('[role="gridcell"]')?.classList[0] : undefined;
+  const conditions = conditionsOf(row);
+  addFilter(conditions[column ?? ""] ?? conditions.n ?? `kind:${row.kind}`);
 }
 
 function Cells({ row }: { readonly row: PageRow }): JSX.Element {

@@ -1,7 +1,20 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { filter, follows, frame, open, select, selectedPlace, selectPlace, selectViolation, view } from "./state.js";
+import { acting, choose, edit, isActOpen } from "./act/act-state.js";
+import { panels } from "./panels/panels.js";
+import {
+  filter,
+  follows,
+  open,
+  panel,
+  select,
+  selectedFrame,
+  selectedPlace,
+  selectPlace,
+  selectViolation,
+  view,
+} from "./state.js";
 
 /** Whether the list of keys is open. */
 export const isHelpOpen = signal(false);
@@ -9,7 +22,7 @@ export const isHelpOpen = signal(false);
 interface Key {
   readonly keys: readonly string[];
   readonly does: string;
-  readonly run: () => void;
+  readonly run: () => void | Promise<void>;
 }
 
 const lines = 20;
@@ -34,16 +47,40 @@ const keys: readonly Key[] = [
       if (follows.value) selectPlace((view.value?.count ?? 0) - 1);
     },
   },
-  { keys: ["n"], does: "next violation", run: () => void selectViolation(false) },
-  { keys: ["N"], does: "previous violation", run: () => void selectViolation(true) },
+  { keys: ["n"], does: "next violation", run: () => selectViolation(false) },
+  { keys: ["N"], does: "previous violation", run: () => selectViolation(true) },
   {
     keys: ["]", "["],
     does: "the response of a request, or the request of a response",
-    run: () => {
-      const pair = frame.value?.row.pair;
-      if (pair !== undefined) void select(pair);
+    run: async () => {
+      const pair = (await selectedFrame())?.row.pair;
+      if (pair !== undefined) await select(pair);
     },
   },
+  ...panels.map(({ name, title, key }) => ({
+    keys: [key],
+    does: `panel: ${title}`,
+    run: () => {
+      panel.value = name;
+    },
+  })),
+  {
+    keys: ["t"],
+    does: "the tools, resources and prompts of the server",
+    run: () => {
+      if (acting.value === undefined) return;
+      isActOpen.value = true;
+      choose(undefined);
+      requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#sought")?.select());
+    },
+  },
+  {
+    keys: ["a"],
+    does: "answer what the server asks for",
+    run: () => document.querySelector<HTMLElement>(".input-request :is(input, textarea, select, button)")?.focus(),
+  },
+  { keys: ["e"], does: "edit the selected request, and send it again", run: edit },
+  { keys: ["x"], does: "export what the filter shows", run: () => document.getElementById("export")?.focus() },
   { keys: ["/"], does: "write a filter", run: () => document.getElementById("filter")?.focus() },
   {
     keys: ["Escape"],
@@ -56,23 +93,32 @@ const keys: readonly Key[] = [
   { keys: ["?"], does: "this list", run: () => (isHelpOpen.value = true) },
 ];
 
+/** The keys that mean the same in the panel of the server as in the list. */
+const fromPanel: ReadonlySet<string> = new Set(["?", "/", "t", "a"]);
+
+function isField(target: EventTarget | null): boolean {
+  return [HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].some((type) => target instanceof type);
+}
+
 /** Handles the keys of the page. Those of an input belong to it, but for the one that leaves it. */
 export function listenToKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isHelpOpen.value) return;
     const { target } = event;
-    if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
-      if (event.key === "Escape" || (event.key === "Enter" && target instanceof HTMLInputElement))
-        document.querySelector<HTMLElement>('[role="grid"]')?.focus();
+    const isInPanel = target instanceof Element && target.closest(".act") !== null;
+    if (isField(target) || (isInPanel && !fromPanel.has(event.key))) {
+      const leaves =
+        event.key === "Escape" || (event.key === "Enter" && target instanceof HTMLInputElement && !isInPanel);
+      if (leaves) document.querySelector<HTMLElement>('[role="grid"]')?.focus();
       return;
     }
     // The other panes scroll by these.
-    const scrolls = target instanceof Element && target.closest(".hex, .json, .verdicts") !== null;
+    const scrolls = target instanceof Element && target.closest(".hex, .json, .verdicts, .panel") !== null;
     if (scrolls && /^(?:Arrow|Page|Home|End)/.test(event.key)) return;
     const key = keys.find((each) => each.keys.includes(event.key));
     if (key === undefined) return;
     event.preventDefault();
-    key.run();
+    void key.run();
   });
 }
 
@@ -100,9 +146,7 @@ export function Help(): JSX.Element {
           </div>
         ))}
       </dl>
-      <p>
-        A double click on a row filters by its call. Tab leads from the list to the bytes, the JSON and the verdicts.
-      </p>
+      <p>A double click on a cell filters by it. Tab leads from the list to the bytes, the JSON and the verdicts.</p>
       <form method="dialog">
         <button type="submit">close</button>
       </form>

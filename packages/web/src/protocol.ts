@@ -1,5 +1,19 @@
 // The methods that the page calls and the notifications that it gets, in JSON-RPC over one WebSocket.
 
+import type { ActMethods, PageActing } from "./act/act-protocol.js";
+
+export type {
+  ActMethods,
+  PageActing,
+  PageAnswer,
+  PageCall,
+  PageFault,
+  PageInput,
+  PageOffer,
+  PageProgress,
+  PageResult,
+} from "./act/act-protocol.js";
+
 /** The subprotocol of the WebSocket. */
 export const pageProtocol = "parlance-page";
 
@@ -58,6 +72,10 @@ export interface PageRow {
   /** The number of the frame with the response, or with the request of a response. */
   readonly pair: number | undefined;
   readonly what: string;
+  /** The method; of a response, that of its request. */
+  readonly method: string | undefined;
+  /** The tool, the prompt or the URI that it is about. */
+  readonly names: string | undefined;
   /** In milliseconds, of a response. */
   readonly latency: number | undefined;
   /** When the response of a request had arrived, in milliseconds since the beginning. */
@@ -113,8 +131,123 @@ export interface PageBucket {
   readonly bad: boolean;
 }
 
+/** What one side of a session has declared; see `ContractSide` of `@parlance/wire`. */
+export interface PageContractSide {
+  /** Name and version of the program. */
+  readonly program: string | undefined;
+  readonly declaredIn: number | undefined;
+  readonly changedIn: readonly number[];
+  readonly capabilities: readonly {
+    readonly path: string;
+    readonly isDeclared: boolean;
+    readonly uses: number | undefined;
+    readonly firstUse: number | undefined;
+    readonly undeclaredUse: number | undefined;
+  }[];
+}
+
+/** What the sides of one session have agreed on. */
+export interface PageContract {
+  readonly session: string;
+  readonly client: PageContractSide;
+  readonly server: PageContractSide;
+  /** The version that `initialize` asked for, and that its result has. */
+  readonly requested: string | undefined;
+  readonly negotiated: string | undefined;
+  /** How many requests of the client go by each version. */
+  readonly versions: readonly (readonly [version: string, requests: number])[];
+  /** How many tools were listed, and the bytes of their definitions. */
+  readonly tools: { readonly count: number; readonly bytes: number };
+}
+
+/** The process of the server of one session; see `ServerProcess` of `@parlance/wire`. */
+export interface PageProcess {
+  readonly session: string;
+  readonly pid: number | undefined;
+  readonly startedAt: number | undefined;
+  readonly failure: string | undefined;
+  readonly stdinEndedAt: number | undefined;
+  readonly signals: readonly string[];
+  readonly end:
+    | {
+        readonly n: number;
+        readonly at: number;
+        readonly code: number | undefined;
+        readonly signal: string | undefined;
+      }
+    | undefined;
+  readonly stderrBytes: number;
+  readonly stderr: readonly { readonly n: number; readonly at: number; readonly text: string }[];
+  /** Requests without a response when it ended, or now. */
+  readonly unanswered: readonly { readonly n: number; readonly method: string; readonly reason: string }[];
+}
+
+/** How the server of the recording was started or reached. */
+export interface PageOrigin {
+  readonly mode: string | undefined;
+  readonly command: string | undefined;
+  readonly cwd: string | undefined;
+  readonly envNames: readonly string[];
+  readonly url: string | undefined;
+  readonly host: string | undefined;
+  readonly recorder: string | undefined;
+  readonly startedOn: string | undefined;
+}
+
+/** The notifications that the page gets, with their params. */
+export interface PageNotifications {
+  /** The recording has grown. */
+  readonly changed: PageView;
+  /** A call, or a list of the server, has changed. */
+  readonly acted: PageActing;
+}
+
+/** What the definition of a tool, or a result of it, takes of the context of a model. */
+export interface PageCost {
+  /** The number of the frame. */
+  readonly n: number;
+  readonly tool: string;
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+/** What model providers refuse in the definition of a tool. */
+export interface PageRefusal {
+  readonly rule: string;
+  readonly n: number;
+  readonly pointer: string;
+  readonly range: readonly [number, number] | undefined;
+  readonly says: string;
+  readonly spec: string;
+}
+
+/** What the tools of a recording cost, and where they can be used. */
+export interface PageCosts {
+  /** What counts the tokens. */
+  readonly tokenizer: string;
+  /** All definitions, and all results. */
+  readonly totals: Readonly<
+    Record<
+      "definitions" | "results",
+      { readonly count: number; readonly bytes: number; readonly tokens: number | undefined }
+    >
+  >;
+  /** The most expensive ones first. */
+  readonly definitions: readonly PageCost[];
+  readonly results: readonly PageCost[];
+  readonly refusals: readonly PageRefusal[];
+}
+
+/** What completes a filter. */
+export interface FilterTerms {
+  /** Conditions with values of the recording: `method:tools/call`. */
+  readonly values: readonly string[];
+  /** Filters that were saved, newest first. */
+  readonly saved: readonly string[];
+}
+
 /** The methods of the page's server, with their params and results. */
-export interface PageMethods {
+export interface PageMethods extends ActMethods {
   recordings(params: Record<string, never>): readonly RecordingName[];
   /** Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. */
   open(params: { readonly recording?: string; readonly filter: string }): PageView | { readonly fault: FilterFault };
@@ -125,4 +258,10 @@ export interface PageMethods {
   /** The next row with a violation, from a place in the list. */
   violation(params: { readonly from: number; readonly back: boolean }): number | null;
   overview(params: { readonly buckets: number }): readonly PageBucket[];
+  terms(params: Record<string, never>): FilterTerms;
+  /** Saves a filter, or forgets it; gives those that are saved then. */
+  saveFilter(params: { readonly filter: string; readonly saved: boolean }): readonly string[];
+  contracts(params: Record<string, never>): readonly PageContract[];
+  costs(params: Record<string, never>): PageCosts;
+  processes(params: Record<string, never>): { readonly origin: PageOrigin; readonly processes: readonly PageProcess[] };
 }

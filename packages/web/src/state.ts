@@ -1,6 +1,6 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { call, connect } from "./connection.js";
-import type { FilterFault, PageBucket, PageFrame, PageRow, PageView, RecordingName } from "./protocol.js";
+import type { FilterFault, PageActing, PageBucket, PageFrame, PageRow, PageView, RecordingName } from "./protocol.js";
 
 /** Rows that are fetched together. */
 const page = 100;
@@ -24,6 +24,9 @@ export const selectedPlace = signal<number | undefined>(undefined);
 export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
+/** What the lower half of the page shows. */
+export type PanelName = "frame" | "contract" | "cost" | "process";
+export const panel = signal<PanelName>("frame");
 /** Whether the list stays at its end. */
 export const follows = signal(false);
 export const overview = signal<readonly PageBucket[]>([]);
@@ -64,7 +67,7 @@ async function fetchPage(number: number): Promise<void> {
 }
 
 /** Opens the page in the state that its address names, and keeps it up to date. */
-export function start(): void {
+export function start(onOpen: () => void, acted: (state: PageActing) => void): void {
   connect(
     () => {
       readAddress();
@@ -72,17 +75,20 @@ export function start(): void {
       void call("recordings", {}).then((all) => {
         recordings.value = all;
       });
+      onOpen();
     },
-    (changed) => {
-      const before = view.value;
-      view.value = changed;
-      refresh();
-      if (follows.value) selectPlace(changed.count - 1);
-      const [rows, bad] = [changed.total - (before?.total ?? 0), changed.violations - (before?.violations ?? 0)];
-      if (rows > 0) announcement.value = `${rows} new${bad > 0 ? `, ${bad} violations` : ""}`;
-    },
+    { changed: takeView, acted },
   );
   effect(writeAddress);
+}
+
+function takeView(changed: PageView): void {
+  const before = view.value;
+  view.value = changed;
+  refresh();
+  if (follows.value) selectPlace(changed.count - 1);
+  const [rows, bad] = [changed.total - (before?.total ?? 0), changed.violations - (before?.violations ?? 0)];
+  if (rows > 0) announcement.value = `${rows} new${bad > 0 ? `, ${bad} violations` : ""}`;
 }
 
 /** The rows may have changed: those that show are read again, the others are dropped. */
@@ -134,12 +140,33 @@ export async function open(name = recording): Promise<void> {
   }
 }
 
+let reading: Promise<void> = Promise.resolve();
+
+/** The frame of the selected row, once it is read. A key may come before. */
+export async function selectedFrame(): Promise<PageFrame | undefined> {
+  await reading;
+  return frame.value;
+}
+
 /** Selects a row by its number: the filter may hide it. */
-export async function select(n: number, range?: readonly [number, number]): Promise<void> {
+export function select(n: number, range?: readonly [number, number]): Promise<void> {
   selected.value = n;
-  const [read, place] = await Promise.all([call("frame", { n }), call("place", { n })]);
+  reading = readFrame(n, range);
+  return reading;
+}
+
+async function readFrame(n: number, range: readonly [number, number] | undefined): Promise<void> {
+  let read: PageFrame | null;
+  let place: number | null;
+  try {
+    [read, place] = await Promise.all([call("frame", { n }), call("place", { n })]);
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+    return;
+  }
   if (selected.value !== n) return;
   batch(() => {
+    failure.value = undefined;
     frame.value = read ?? undefined;
     selectedPlace.value = place ?? undefined;
     selection.value = range ?? read?.verdicts.find((verdict) => verdict.range !== undefined)?.range;
@@ -152,14 +179,18 @@ export function selectPlace(place: number): void {
   if (count === 0) return;
   const at = Math.min(Math.max(0, place), count - 1);
   selectedPlace.value = at;
+  // A list that follows selects by itself.
+  if (!follows.value) panel.value = "frame";
   const row = rowAt(at);
-  if (row === undefined) void selectUnread(at);
+  if (row === undefined) reading = selectUnread(at);
   else if (row.n !== undefined) void select(row.n);
 }
 
 async function selectUnread(place: number): Promise<void> {
   const [read] = await call("rows", { from: place, count: 1 });
-  if (read?.n !== undefined && selectedPlace.value === place) await select(read.n);
+  if (read?.n === undefined || selectedPlace.value !== place) return;
+  selected.value = read.n;
+  await readFrame(read.n, undefined);
 }
 
 /** Selects the next row with a violation, or the one before. */

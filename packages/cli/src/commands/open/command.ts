@@ -5,7 +5,10 @@ import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { Acting } from "./acting.js";
+import type { CommandTargetWords } from "./offers.js";
 import { type PageServer, servePage } from "./page-server.js";
+import type { Shown } from "./page-service.js";
 import { Recordings } from "./recordings.js";
 
 interface OpenFlags {
@@ -45,8 +48,8 @@ export function registerOpen(program: Command, invocation: Invocation): void {
 }
 
 async function open(word: string, flags: OpenFlags, { out, interrupt }: Invocation): Promise<number> {
-  const recordings = await Recordings.of(word, interrupt.stop);
-  const page = await listening(recordings, flags.port);
+  const recordings = await Recordings.of(word, interrupt);
+  const page = await listening({ recordings }, flags.port);
   if (flags.json === true) out.print(jsonLine({ url: page.url }));
   else out.print(`${out.style.bold("open")} ${page.url}`, out.style.dim("Ctrl-C ends it"));
   await aborted(interrupt.stop);
@@ -54,10 +57,30 @@ async function open(word: string, flags: OpenFlags, { out, interrupt }: Invocati
   return exitCodes.clean;
 }
 
+/** Shows a recording that is being written; prints the address of the page. @throws Failure */
+export async function showRecording(path: string, { err, interrupt }: Invocation): Promise<PageServer> {
+  const page = await listening({ recordings: new Recordings(path, interrupt) });
+  err.print(`${err.style.bold("open")} ${page.url}`);
+  return page;
+}
+
+/** Shows the recording of a conversation of this command, and acts on its server; prints the address of the page. @throws Failure */
+export async function showConversation(
+  path: string,
+  words: CommandTargetWords,
+  { err, interrupt }: Invocation,
+): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
+  const recordings = new Recordings(path, interrupt);
+  const acting = new Acting(words, recordings.first);
+  const page = await listening({ recordings, acting });
+  err.print(`${err.style.bold("open")} ${page.url}`);
+  return { page, acting };
+}
+
 /** Serves the page. @throws Failure */
-async function listening(recordings: Recordings, wanted = 0): Promise<PageServer> {
+async function listening(shown: Shown, wanted = 0): Promise<PageServer> {
   try {
-    return await servePage(recordings, wanted);
+    return await servePage(shown, wanted);
   } catch (error) {
     throw new Failure(
       `cannot listen at 127.0.0.1:${wanted}: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { Conversation, type HeaderEntry, type RecordingItem, type Row } from "@parlance/wire";
@@ -54,6 +55,10 @@ export class LiveRecording {
   }
 
   async #follow(path: string, stop: AbortSignal, onLoaded: () => void): Promise<void> {
+    // A recorder that has just been started makes the file soon.
+    while (path !== "-" && !existsSync(path) && !stop.aborted)
+      await delay(pause, undefined, { signal: stop }).catch(() => undefined); // Stopped.
+    if (stop.aborted) return onLoaded();
     if (path === "-" || path.endsWith(".gz")) await this.#takeAll(readRecordingFile(path, stop));
     else {
       const file = await FollowedFile.open(path);

@@ -20,12 +20,18 @@ export function pageRow(row: Row): PageRow {
     id: message?.id === undefined ? undefined : escapeControls(message.id),
     pair: message && pairOf(message),
     what: rowText(row).slice(0, longest),
+    method: plain(message?.method ?? message?.concerns?.request.method),
+    names: plain(message?.names ?? message?.concerns?.request.names),
     latency: message && latencyOf(message),
     until: answer === undefined ? undefined : (answer.frame.entry.t1 ?? answer.frame.entry.t),
     waits: message?.kind === "req" && answer === undefined,
     size: sizeOf(row),
     rules: verdicts.map(({ rule, level }) => ({ id: rule.id, level })),
   };
+}
+
+function plain(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : escapeControls(text).slice(0, longest);
 }
 
 /** Everything about a row. */

@@ -6,8 +6,7 @@ import { fileURLToPath } from "node:url";
 import { type Connection, openConnection } from "@parlance/mcp/jsonrpc";
 import { webSocketUpgrade } from "@parlance/mcp/websocket";
 import { pageProtocol, tokenPrefix } from "@parlance/web/protocol";
-import { PageService } from "./page-service.js";
-import type { Recordings } from "./recordings.js";
+import { PageService, type Shown } from "./page-service.js";
 
 /** The page, and the recordings that it shows. */
 export interface PageServer {
@@ -51,7 +50,7 @@ const headers = {
 };
 
 /** Serves the page on a port of this machine. Rejects if it cannot listen. */
-export async function servePage(recordings: Recordings, port: number): Promise<PageServer> {
+export async function servePage(shown: Shown, port: number): Promise<PageServer> {
   const token = randomBytes(32).toString("base64url");
   const server = createServer((request, response) => {
     if (isOwn(request)) answer(request, response);
@@ -59,7 +58,7 @@ export async function servePage(recordings: Recordings, port: number): Promise<P
   });
   const upgrade = webSocketUpgrade(
     (channel) => {
-      const page = new PageService(recordings, () => connection);
+      const page = new PageService(shown, () => connection);
       const connection: Connection = openConnection(channel, { handle: page.service.call });
       void connection.closed.then(() => page.close());
       return connection;

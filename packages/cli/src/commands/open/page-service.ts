@@ -1,8 +1,12 @@
-import { type Connection, createService, type Service } from "@parlance/mcp/jsonrpc";
-import type { JsonObject } from "@parlance/mcp/protocol";
+import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
+import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageMethods, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter } from "@parlance/wire";
 import { commandOf, shellWord } from "../export/exported.js";
+import type { Acting } from "./acting.js";
+import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
+import { costsOf } from "./page-costs.js";
+import { contractsOf, processesOf } from "./page-panels.js";
 import { pageFrame, pageRow } from "./page-rows.js";
 import { RecordingView } from "./recording-view.js";
 import type { Recordings } from "./recordings.js";
@@ -13,32 +17,85 @@ const pause = 16;
 /** The most rows of one answer. */
 const mostRows = 1_000;
 
+/** What pages show. */
+export interface Shown {
+  readonly recordings: Recordings;
+  /** The server that the command is connected to. Default: pages only look. */
+  readonly acting?: Acting | undefined;
+}
+
 /** What one page sees: one recording through one filter. */
 export class PageService {
   readonly #recordings: Recordings;
+  readonly #acting: Acting | undefined;
   readonly #remote: () => Connection;
   #view: RecordingView | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #actTimer: NodeJS.Timeout | undefined;
 
   /** @param remote the page, to which growth is notified */
-  constructor(recordings: Recordings, remote: () => Connection) {
+  constructor({ recordings, acting }: Shown, remote: () => Connection) {
     this.#recordings = recordings;
+    this.#acting = acting;
     this.#remote = remote;
+    acting?.watchers.add(this.#acted);
   }
 
   /** The methods of the page. */
   get service(): Service {
-    const methods: { readonly [Name in keyof PageMethods]: (params: Parameters<PageMethods[Name]>[0]) => unknown } = {
+    const handlers: { readonly [Name in keyof PageMethods]: (params: Parameters<PageMethods[Name]>[0]) => unknown } = {
       recordings: () => this.#recordings.list(),
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
       frame: ({ n }) => this.#frame(n),
       place: ({ n }) => this.#view?.placeOf(n) ?? null,
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
+      terms: async () => ({
+        values: valuesIn(this.#view?.recording.conversation),
+        saved: await savedFilters(process.env),
+      }),
+      saveFilter: ({ filter, saved }) => saveFilter(filter, saved, process.env),
+      contracts: () => contractsOf(this.#view?.recording.conversation),
+      costs: () => costsOf(this.#view?.recording.conversation),
+      processes: () => processesOf(this.#view?.recording),
       overview: ({ buckets }) => this.#view?.overview(Math.min(buckets, mostRows)) ?? [],
+      export: ({ recording, to, filter }) => this.#recordings.export(recording, to, filter).catch(explain),
+      acting: () => this.#acting?.state ?? null,
+      offers: () => this.#acting?.offers ?? [],
+      listAgain: async () => {
+        await this.#act.listAgain().catch(explain);
+        return null;
+      },
+      check: async ({ tool, args }) => ({
+        faults: await this.#act.check(tool, args),
+        command: this.#act.commandLine(methods.callTool, { name: tool, arguments: args }),
+      }),
+      request: ({ method, params }) => this.#act.request(method, params),
+      cancel: ({ key }) => {
+        this.#act.cancel(key);
+        return null;
+      },
+      sendRaw: async ({ text }) => {
+        await this.#act.sendRaw(text).catch(explain);
+        return null;
+      },
+      answer: async ({ key, answer }) => {
+        await this.#act.inputs.answer(key, answer);
+        return null;
+      },
+      setRoots: ({ folders }) => {
+        this.#act.setRoots(folders);
+        return null;
+      },
+      subscribe: async ({ uri, ends }) => {
+        await this.#act.subscribe(uri, ends).catch(explain);
+        return null;
+      },
+      complete: (params) => this.#act.complete(params).catch(explain),
+      result: ({ key }) => this.#act.result(key),
     };
     const service = createService();
-    for (const [name, run] of Object.entries(methods))
+    for (const [name, run] of Object.entries(handlers))
       service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
     return service;
   }
@@ -46,8 +103,23 @@ export class PageService {
   /** Stops following the recording. */
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#actTimer);
+    this.#acting?.watchers.delete(this.#acted);
     this.#view?.close();
   }
+
+  /** @throws RpcError where pages only look */
+  get #act(): Acting {
+    if (this.#acting === undefined) throw new RpcError(409, "There is no server: only recordings are shown");
+    return this.#acting;
+  }
+
+  readonly #acted = (): void => {
+    this.#actTimer ??= setTimeout(() => {
+      this.#actTimer = undefined;
+      if (this.#acting !== undefined) this.#remote().notify("acted", { ...this.#acting.state });
+    }, pause);
+  };
 
   async #open({
     recording: name,
@@ -77,6 +149,11 @@ export class PageService {
   }
 }
 
+/** The page shows why a request could not be made; other errors have no message for it. */
+function explain(cause: unknown): never {
+  throw new RpcError(502, cause instanceof Error ? cause.message : String(cause), undefined, { cause });
+}
+
 const number = { type: "integer", minimum: 0 };
 const boolean = { type: "boolean" };
 const string = { type: "string", maxLength: 10_000 };
@@ -94,6 +171,39 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
   overview: object({ buckets: number }, ["buckets"]),
+  terms: object({}, []),
+  saveFilter: object({ filter: string, saved: boolean }, ["filter", "saved"]),
+  contracts: object({}, []),
+  costs: object({}, []),
+  processes: object({}, []),
+  export: object(
+    { recording: string, to: { enum: ["markdown", "html", "har", "test", "curl", "jsonl"] }, filter: string },
+    ["to", "filter"],
+  ),
+  acting: object({}, []),
+  offers: object({}, []),
+  listAgain: object({}, []),
+  check: object({ tool: string, args: { type: "object" } }, ["tool", "args"]),
+  request: object({ method: string, params: { type: "object" } }, ["method", "params"]),
+  cancel: object({ key: number }, ["key"]),
+  sendRaw: object({ text: { type: "string" } }, ["text"]),
+  answer: object(
+    { key: number, answer: object({ action: { enum: ["accept", "decline", "cancel"] }, value: {} }, ["action"]) },
+    ["key", "answer"],
+  ),
+  setRoots: object({ folders: { type: "array", items: string, maxItems: 100 } }, ["folders"]),
+  subscribe: object({ uri: string, ends: boolean }, ["uri", "ends"]),
+  complete: object(
+    {
+      kind: { enum: ["prompt", "template"] },
+      name: string,
+      argument: string,
+      value: string,
+      settled: { type: "object", additionalProperties: { type: "string" } },
+    },
+    ["kind", "name", "argument", "value", "settled"],
+  ),
+  result: object({ key: number }, ["key"]),
 };
 
 function summaryOf({ recording, count }: RecordingView): PageView {

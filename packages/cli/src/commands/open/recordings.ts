@@ -1,18 +1,27 @@
 import { RpcError } from "@parlance/mcp/jsonrpc";
 import type { RecordingName } from "@parlance/web/protocol";
+import type { Interrupt } from "../../shared/interrupt.js";
 import { findRecording, listRecordings } from "../../shared/recordings/find-recording.js";
 import { LiveRecording } from "./live-recording.js";
+
+/** Characters of an export. A page takes messages of 32 MiB, in which a character may be escaped. */
+const longestExport = 8 * 1024 * 1024;
 
 /** The recordings that pages of this process show. A page names one by its name only, never by a path. */
 export class Recordings {
   /** The path of the recording that pages open first. */
   readonly #first: string;
-  readonly #stop: AbortSignal;
+  readonly #interrupt: Interrupt;
   readonly #open = new Map<string, LiveRecording>();
 
-  constructor(first: string, stop: AbortSignal) {
+  constructor(first: string, interrupt: Interrupt) {
     this.#first = first;
-    this.#stop = stop;
+    this.#interrupt = interrupt;
+  }
+
+  /** The recording that pages open first. */
+  get first(): LiveRecording {
+    return this.#at(this.#first);
   }
 
   /** The recordings that there are, newest first. */
@@ -24,9 +33,27 @@ export class Recordings {
   /** A recording, by its name. @throws RpcError for a name that is unknown; Failure for a file that cannot be read */
   async open(name: string | undefined): Promise<LiveRecording> {
     const path = name === undefined ? this.#first : await this.#pathOf(name);
-    const known = this.#open.get(path) ?? new LiveRecording(path, this.#stop);
-    this.#open.set(path, known);
+    const known = this.#at(path);
     await known.loaded;
+    return known;
+  }
+
+  /** A recording in a format of `parlance export`, with its secrets covered. @throws Failure; RpcError for a longer text than a page takes */
+  async export(name: string | undefined, to: string, filter: string): Promise<string> {
+    const path = name === undefined ? this.#first : await this.#pathOf(name);
+    const { exportedPieces } = await import("../export/command.js"); // Most pages export nothing.
+    let text = "";
+    for await (const piece of await exportedPieces(path, { to, filter, redact: true }, this.#interrupt)) {
+      text += piece;
+      if (text.length > longestExport)
+        throw new RpcError(413, "It is too long for the page: parlance export writes it to a file");
+    }
+    return text;
+  }
+
+  #at(path: string): LiveRecording {
+    const known = this.#open.get(path) ?? new LiveRecording(path, this.#interrupt.stop);
+    this.#open.set(path, known);
     return known;
   }
 
@@ -39,8 +66,8 @@ export class Recordings {
   }
 
   /** The recordings of a command line. @throws Failure if there is no such recording */
-  static async of(word: string, stop: AbortSignal): Promise<Recordings> {
-    const recordings = new Recordings(await findRecording(word, process.env), stop);
+  static async of(word: string, interrupt: Interrupt): Promise<Recordings> {
+    const recordings = new Recordings(await findRecording(word, process.env), interrupt);
     await recordings.open(undefined);
     return recordings;
   }

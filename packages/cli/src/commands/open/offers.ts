@@ -1,0 +1,122 @@
+import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
+import type { PageOffer } from "@parlance/web/protocol";
+import type { ListName } from "../../shared/client/exercise.js";
+import { argumentsFor, parseArguments } from "../../shared/client/tool-arguments.js";
+import { shellWord } from "../export/exported.js";
+
+/** A server as the command line names it: in one word, or as the command after `--`. */
+export interface CommandTargetWords {
+  readonly title: string;
+  readonly command: readonly string[] | undefined;
+}
+
+/** An item of a list as the page shows it; undefined for one without a name. */
+export function offerOf(list: ListName, item: unknown): PageOffer | undefined {
+  if (!isObject(item)) return undefined;
+  const key = { tools: item.name, prompts: item.name, resources: item.uri, templates: item.uriTemplate }[list];
+  if (typeof key !== "string") return undefined;
+  const { annotations, inputSchema } = item;
+  const kind = ({ tools: "tool", prompts: "prompt", resources: "resource", templates: "template" } as const)[list];
+  return {
+    kind,
+    name: key,
+    title: text(item.title) ?? text(isObject(annotations) ? annotations.title : undefined) ?? otherName(item, key),
+    description: text(item.description),
+    hints: [...hintsOf(annotations), ...facts(item)],
+    schema: kind === "tool" && isObject(inputSchema) ? inputSchema : textSchema(namesOf(kind, item)),
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function otherName({ name }: JsonObject, key: string): string | undefined {
+  return name === key ? undefined : text(name);
+}
+
+const hintWords: readonly (readonly [name: string, value: boolean, words: string])[] = [
+  ["readOnlyHint", true, "read-only"],
+  ["destructiveHint", true, "destructive"],
+  ["idempotentHint", true, "idempotent"],
+  ["openWorldHint", true, "open world"],
+  ["openWorldHint", false, "closed world"],
+];
+
+function hintsOf(annotations: unknown): readonly string[] {
+  if (!isObject(annotations)) return [];
+  return hintWords.flatMap(([name, value, words]) => (annotations[name] === value ? [words] : []));
+}
+
+function facts({ mimeType, size, outputSchema, execution }: JsonObject): readonly string[] {
+  const tasks = isObject(execution) ? execution.taskSupport : undefined;
+  return [
+    ...(typeof mimeType === "string" ? [mimeType] : []),
+    ...(typeof size === "number" ? [`${size} bytes`] : []),
+    ...(outputSchema === undefined ? [] : ["structured output"]),
+    ...(typeof tasks === "string" && tasks !== "forbidden" ? [`task ${tasks}`] : []),
+  ];
+}
+
+interface TextArgument {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly isRequired: boolean;
+}
+
+/** The arguments of a prompt, or the variables of a template (RFC 6570). */
+function namesOf(kind: PageOffer["kind"], { arguments: args, uriTemplate }: JsonObject): readonly TextArgument[] {
+  if (kind === "template") {
+    const expressions = [...String(uriTemplate).matchAll(/\{[+#./;?&]?([^}]+)\}/g)];
+    const names = expressions.flatMap(([, list = ""]) => list.split(",").map((each) => each.replace(/[*:].*$/, "")));
+    return [...new Set(names)].map((name) => ({ name, isRequired: true }));
+  }
+  if (!Array.isArray(args)) return [];
+  return args
+    .filter(isObject)
+    .flatMap(({ name, description, required }) =>
+      typeof name === "string" ? [{ name, description: text(description), isRequired: required === true }] : [],
+    );
+}
+
+function textSchema(args: readonly TextArgument[]): JsonObject {
+  const properties = args.map(({ name, description }) => [
+    name,
+    { type: "string", ...(description !== undefined && { description }) },
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: args.flatMap(({ name, isRequired }) => (isRequired ? [name] : [])),
+  };
+}
+
+/** The command line that makes a request; undefined for a request that no command makes. */
+export function commandLineOf(
+  { title, command }: CommandTargetWords,
+  method: string,
+  params: JsonObject,
+  schema: JsonObject | undefined,
+): string | undefined {
+  const { name, uri, arguments: args } = params;
+  const said = new Map<string, readonly unknown[]>([
+    [methods.callTool, ["call", name, ...argumentWords(args, schema ?? {})]],
+    [methods.readResource, ["read", uri]],
+    [methods.getPrompt, ["prompt", name, ...argumentWords(args, undefined)]],
+  ]).get(method);
+  if (said === undefined || said.some((word) => typeof word !== "string")) return undefined;
+  const [verb = "", ...words] = said.map((word) => shellWord(String(word)));
+  if (command === undefined) return ["parlance", verb, shellWord(title), ...words].join(" ");
+  return ["parlance", verb, ...words, "--", ...command.map(shellWord)].join(" ");
+}
+
+/** Arguments as a command line writes them: a string as it is, where the command reads it as one. */
+function argumentWords(args: unknown, schema: JsonObject | undefined): readonly string[] {
+  if (!isObject(args)) return [];
+  return Object.entries(args).map(([name, value]) => {
+    const plain = `${name}=${String(value)}`;
+    if (schema === undefined) return plain;
+    const isSame = argumentsFor(parseArguments([plain]), schema)[name] === value;
+    return isSame ? plain : `${name}:=${JSON.stringify(value)}`;
+  });
+}

@@ -1,0 +1,75 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { methods } from "@parlance/mcp/protocol";
+import type { PageCost, PageCosts } from "@parlance/web/protocol";
+import { type Conversation, literalOf, nodeAt, type RecordedOperation, type WireMessage } from "@parlance/wire";
+import { estimateTokenCount } from "tokenx";
+
+type Session = Conversation["sessions"][number];
+type Tool = NonNullable<ReturnType<Session["tools"]["get"]>>;
+
+/** What counts the tokens. Every provider has a tokenizer of its own, and some are not public. */
+const tokenizer = "tokenx, an estimate without a model's vocabulary";
+
+/** The most expensive definitions and results that a page shows. */
+const most = 10;
+
+/** The costs of definitions: they are read again whenever the page shows them. */
+const known = new WeakMap<Tool, PageCost>();
+
+/** What the tools of a recording take of the context of a model, and what model providers refuse of them. */
+export function costsOf(conversation: Conversation | undefined): PageCosts {
+  const sessions = conversation?.sessions ?? [];
+  const definitions = sessions.flatMap(({ tools }) => [...tools.values()].flatMap((tool) => definitionOf(tool) ?? []));
+  const answers = sessions.flatMap(({ operations }) => operations.flatMap((operation) => resultOf(operation) ?? []));
+  const largest = answers.toSorted((a, b) => b.frame.entry.len - a.frame.entry.len).slice(0, most);
+  return {
+    tokenizer,
+    totals: {
+      definitions: {
+        count: definitions.length,
+        bytes: sum(definitions.map(({ bytes }) => bytes)),
+        tokens: sum(definitions.map(({ tokens }) => tokens)),
+      },
+      results: { count: answers.length, bytes: sum(answers.map(({ frame }) => frame.entry.len)), tokens: undefined },
+    },
+    definitions: definitions.toSorted((a, b) => b.tokens - a.tokens).slice(0, most),
+    results: largest.flatMap((answer) => {
+      const tool = answer.operation?.request.names ?? "";
+      return costOf(answer, `${answer.pointer}/result`, tool) ?? [];
+    }),
+    refusals: (conversation?.portability() ?? []).map(({ rule, n, pointer = "", range, says, spec }) => ({
+      rule: rule.id,
+      n,
+      pointer: escapeControls(pointer),
+      range,
+      says,
+      spec,
+    })),
+  };
+}
+
+/** The cost of the definition of a tool, as the server has sent it. */
+export function definitionOf(tool: Tool): PageCost | undefined {
+  const before = known.get(tool);
+  if (before !== undefined) return before;
+  const cost = costOf(tool.listed, tool.pointer, String(tool.definition.name));
+  if (cost !== undefined) known.set(tool, cost);
+  return cost;
+}
+
+/** The result of a call of a tool. */
+function resultOf({ request, answer }: RecordedOperation): WireMessage | undefined {
+  return request.method === methods.callTool && answer?.kind === "res" ? answer : undefined;
+}
+
+function costOf({ frame }: WireMessage, pointer: string, tool: string): PageCost | undefined {
+  const { root } = frame.json;
+  const node = root && nodeAt(root, pointer);
+  if (node === undefined) return undefined;
+  const tokens = estimateTokenCount(literalOf(node, frame.bytes));
+  return { n: frame.n, tool: escapeControls(tool), bytes: node.end - node.start, tokens };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

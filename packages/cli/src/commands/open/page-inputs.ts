@@ -1,0 +1,114 @@
+import {
+  type CreateMessageResult,
+  type ElicitResult,
+  type InputHandlers,
+  type Root,
+  RpcError,
+  userRejected,
+} from "@parlance/mcp/client";
+import { isObject, type JsonObject } from "@parlance/mcp/protocol";
+import { compile } from "@parlance/mcp/schema";
+import type { PageAnswer, PageInput } from "@parlance/web/protocol";
+import { rootOf, textResult } from "../../shared/answers/answer-option.js";
+import { PausableClock } from "../../shared/answers/dialog.js";
+
+type InputContext = Parameters<NonNullable<InputHandlers["elicitation"]>>[1];
+
+interface WaitingInput extends PageInput {
+  readonly answer: (answer: PageAnswer) => void;
+}
+
+/** The input requests of a server, which a page answers. While no page is open, they are declined. */
+export class PageInputs {
+  /** The clock of the conversation, which stands while a request waits for its answer. */
+  readonly clock: PausableClock = new PausableClock();
+  readonly #hasPage: () => boolean;
+  readonly #changed: () => void;
+  #waiting: readonly WaitingInput[] = [];
+  #roots: readonly Root[] = [];
+  #last = 0;
+
+  constructor(hasPage: () => boolean, changed: () => void) {
+    this.#hasPage = hasPage;
+    this.#changed = changed;
+  }
+
+  /** The requests that wait, oldest first. */
+  get waiting(): readonly PageInput[] {
+    return this.#waiting.map(({ answer: _, ...input }) => input);
+  }
+
+  /** The folders that the server may work in. */
+  get roots(): readonly string[] {
+    return this.#roots.map(({ uri }) => uri);
+  }
+
+  /** Names the folders that the server may work in. @throws RpcError for one that is not there */
+  setRoots(folders: readonly string[]): void {
+    this.#roots = folders.map((folder) => {
+      const root = folder.startsWith("file:") ? { uri: folder } : rootOf(folder);
+      if (root === undefined) throw new RpcError(422, `There is no folder ${folder}`);
+      return root;
+    });
+    this.#changed();
+  }
+
+  /** Answers a request. @throws RpcError for content that the form forbids */
+  async answer(key: number, answer: PageAnswer): Promise<void> {
+    const input = this.#waiting.find((each) => each.key === key);
+    if (input === undefined) throw new RpcError(404, "The request is answered or cancelled already");
+    if (input.schema !== undefined && answer.action === "accept") {
+      const form = compile(input.schema, { trust: "peer", formats: "assert" });
+      const checked = await form.check(answer.value ?? {});
+      if (!checked.ok)
+        throw new RpcError(422, checked.errors.map(({ path, message }) => `${path} ${message}`).join("; "));
+    }
+    input.answer(answer);
+  }
+
+  /** The handlers of input requests, which declare the capabilities too. */
+  get answers(): InputHandlers {
+    return {
+      elicitation: async ({ message, requestedSchema }, { signal }) => {
+        const { action, value } = await this.#ask({ kind: "form", message, schema: { ...requestedSchema } }, signal);
+        // It was checked by the form.
+        return action === "accept" ? { action, content: (value ?? {}) as ElicitResult["content"] } : { action };
+      },
+      urlElicitation: async ({ message, url }, { signal }) => {
+        const { action } = await this.#ask({ kind: "url", message, url }, signal);
+        return action === "accept" ? { action, retry: Promise.resolve() } : { action };
+      },
+      sampling: async (params, { signal }) => {
+        const message = JSON.stringify(params, undefined, 2);
+        const { action, value } = await this.#ask({ kind: "sampling", message }, signal);
+        if (action !== "accept") throw userRejected();
+        return samplingResult(value);
+      },
+      roots: () => this.#roots,
+    };
+  }
+
+  async #ask(input: Omit<PageInput, "key">, signal: InputContext["signal"]): Promise<PageAnswer> {
+    if (!this.#hasPage()) return { action: "decline" };
+    this.#last += 1;
+    const key = this.#last;
+    this.clock.pause();
+    try {
+      return await new Promise((answer) => {
+        signal.addEventListener("abort", () => answer({ action: "cancel" }), { once: true });
+        this.#waiting = [...this.#waiting, { ...input, key, answer }];
+        this.#changed();
+      });
+    } finally {
+      this.#waiting = this.#waiting.filter((each) => each.key !== key);
+      if (this.#waiting.length === 0) this.clock.resume();
+      this.#changed();
+    }
+  }
+}
+
+function samplingResult(value: unknown): CreateMessageResult {
+  if (!isObject(value) || !("content" in value)) return textResult(typeof value === "string" ? value : "");
+  const written: JsonObject = value;
+  return { ...textResult(""), ...written };
+}

@@ -1,0 +1,310 @@
+import { signal } from "@preact/signals";
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { count, durationText } from "../format.js";
+import { Icon } from "../icons.js";
+import type { PageCall, PageOffer } from "../protocol.js";
+import {
+  actFailure,
+  acting,
+  cancel,
+  checked,
+  choose,
+  chosen,
+  complete,
+  draft,
+  edited,
+  enter,
+  found,
+  isActOpen,
+  listAgain,
+  offers,
+  send,
+  show,
+  sought,
+  subscribe,
+} from "./act-state.js";
+import { Members } from "./argument-form.js";
+import { CallResult } from "./call-result.js";
+import { Editor } from "./editor.js";
+import { membersOf, readText, Unreadable } from "./fields.js";
+import { InputRequests, Roots } from "./input-requests.js";
+
+/** The panel that acts on the server. */
+export function ActPanel(): JSX.Element | null {
+  const server = acting.value;
+  if (server === undefined || !isActOpen.value) return null;
+  const running = server.calls.filter(({ state }) => state === "running");
+  return (
+    <section class="act" aria-label="Server">
+      {server.phase === "over" && <p class="pending">The server is gone. Run the command again to call it.</p>}
+      {server.phase === "opening" && <p class="pending">Connecting …</p>}
+      {actFailure.value !== undefined && (
+        <p class="fault" role="alert">
+          {actFailure.value}
+        </p>
+      )}
+      <InputRequests />
+      {running.map((call) => (
+        <Running key={call.key} call={call} />
+      ))}
+      {edited.value !== undefined ? (
+        <Editor />
+      ) : chosen.value === undefined ? (
+        <Offers />
+      ) : (
+        <Offer key={chosen.value.name} offer={chosen.value} />
+      )}
+    </section>
+  );
+}
+
+/** A call that runs, and how far it is. */
+function Running({ call }: { readonly call: PageCall }): JSX.Element {
+  const { method, about, progress } = call;
+  const name = about === "" ? method : about;
+  return (
+    <div class="running">
+      <p>
+        <Icon name="waits" /> <b>{name}</b> {progress?.message}
+      </p>
+      <progress
+        aria-label={`progress of ${name}`}
+        max={progress?.total ?? 1}
+        value={progress?.total === undefined ? undefined : progress.progress}
+      />
+      {progress !== undefined && (
+        <span>
+          {progress.progress}
+          {progress.total === undefined ? "" : ` of ${progress.total}`}
+        </span>
+      )}
+      <button type="button" onClick={() => cancel(call)}>
+        cancel
+      </button>
+    </div>
+  );
+}
+
+const groups = [
+  ["tool", "Tools"],
+  ["resource", "Resources"],
+  ["template", "Resource templates"],
+  ["prompt", "Prompts"],
+] as const;
+
+function Offers(): JSX.Element {
+  const all = found.value;
+  return (
+    <>
+      <search>
+        <label class="unseen" for="sought">
+          Find a tool, a resource or a prompt
+        </label>
+        <input
+          id="sought"
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="find a tool, a resource, a prompt"
+          value={sought.value}
+          onInput={({ currentTarget }) => (sought.value = currentTarget.value)}
+          onKeyDown={({ key }) => {
+            if (key === "Enter" && all[0] !== undefined) choose(all[0]);
+          }}
+        />
+        <button type="button" title="read the lists again" onClick={listAgain}>
+          refresh
+        </button>
+      </search>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrows move between the buttons in it */}
+      <div class="offers" onKeyDown={moveFocus}>
+        {offers.value.length === 0 && <p>The server offers nothing.</p>}
+        {offers.value.length > 0 && all.length === 0 && <p>Nothing has these words.</p>}
+        {groups.map(([kind, title]) => {
+          const some = all.filter((offer) => offer.kind === kind);
+          return (
+            some.length > 0 && (
+              <div key={kind}>
+                <h2>
+                  {title} <small>{some.length}</small>
+                </h2>
+                <ul>
+                  {some.map((offer) => (
+                    <li key={offer.name}>
+                      <OfferButton offer={offer} />
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            )
+          );
+        })}
+        <Calls />
+        <Roots />
+      </div>
+    </>
+  );
+}
+
+/** The arrows lead from one button to the next. */
+function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0) return;
+  const buttons = [...event.currentTarget.querySelectorAll("button")];
+  const place = buttons.findIndex((button) => button.matches(":focus"));
+  event.preventDefault();
+  buttons[place + step]?.focus();
+}
+
+function OfferButton({ offer }: { readonly offer: PageOffer }): JSX.Element {
+  const { name, title, description, hints } = offer;
+  return (
+    <button type="button" class="offer" onClick={() => choose(offer)}>
+      <code>{name}</code>
+      {title !== undefined && <b>{title}</b>}
+      {hints.map((hint) => (
+        <small class="hint" key={hint}>
+          {hint}
+        </small>
+      ))}
+      {description !== undefined && <span class="says">{description}</span>}
+    </button>
+  );
+}
+
+const outcomes = { running: "running", done: "", failed: "failed", cancelled: "cancelled" } as const;
+
+/** The calls that were made from the page. */
+function Calls(): JSX.Element | null {
+  const calls = acting.value?.calls ?? [];
+  if (calls.length === 0) return null;
+  return (
+    <div>
+      <h2>Calls</h2>
+      <ul>
+        {calls.map((call) => (
+          <li key={call.key}>
+            <button
+              type="button"
+              class="offer"
+              onClick={() => {
+                choose(offers.value.find(({ name }) => name === call.about));
+                void show(call);
+              }}
+            >
+              <code>{call.about === "" ? call.method : call.about}</code>
+              <small class={call.state === "failed" ? "must" : "hint"}>
+                {outcomes[call.state]} {durationText(call.took)}
+              </small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const verbs = { tool: "Call", resource: "Read", template: "Read", prompt: "Get" } as const;
+
+/** Whether the arguments are entered as JSON. */
+const asJson = signal(false);
+
+function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
+  const { kind, name, title, description, hints, schema } = offer;
+  const members = membersOf(schema);
+  const { faults, command } = checked.value;
+  const others = faults.filter(({ path }) => path === "" || asJson.value);
+  const isOpen = acting.value?.phase === "open";
+  return (
+    <div class="chosen">
+      <button type="button" class="back" onClick={() => choose(undefined)}>
+        all
+      </button>
+      <h2>
+        {kind} <code>{name}</code>
+      </h2>
+      {title !== undefined && <p>{title}</p>}
+      {hints.length > 0 && <p class="hint">{hints.join(" · ")}</p>}
+      {description !== undefined && <p class="says">{description}</p>}
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
+        }}
+      >
+        {asJson.value ? (
+          <JsonArguments />
+        ) : (
+          <Members
+            root={schema}
+            members={members}
+            path=""
+            value={draft.value}
+            faults={faults}
+            onChange={enter}
+            suggest={kind === "tool" ? undefined : complete}
+          />
+        )}
+        {others.map(({ path, message }) => (
+          <p class="fault" key={`${path} ${message}`}>
+            {path} {message}
+          </p>
+        ))}
+        <div class="buttons">
+          <button type="submit" class="main" disabled={!isOpen}>
+            {verbs[kind]}
+            {faults.length > 0 ? " anyway" : ""}
+          </button>
+          {kind === "resource" && acting.value?.canSubscribe === true && <Subscribe uri={name} />}
+          {kind === "tool" && (
+            <button type="button" aria-pressed={asJson.value} onClick={() => (asJson.value = !asJson.value)}>
+              as JSON
+            </button>
+          )}
+        </div>
+      </form>
+      {command !== undefined && (
+        <p class="command">
+          <code>{command}</code>
+        </p>
+      )}
+      <CallResult />
+    </div>
+  );
+}
+
+/** Subscribes to the resource, and says how often it was updated. */
+function Subscribe({ uri }: { readonly uri: string }): JSX.Element {
+  const known = acting.value?.subscriptions.find((each) => each.uri === uri);
+  return (
+    <>
+      <button type="button" aria-pressed={known !== undefined} onClick={() => void subscribe(uri, known !== undefined)}>
+        {known === undefined ? "subscribe" : "subscribed"}
+      </button>
+      {known !== undefined && <span class="says">{count(known.updates, "update")}</span>}
+    </>
+  );
+}
+
+function JsonArguments(): JSX.Element {
+  const value = draft.value;
+  const text = value instanceof Unreadable ? value.text : JSON.stringify(value, undefined, 2);
+  return (
+    <div class="argument">
+      <label for="arguments">arguments</label>
+      <textarea
+        id="arguments"
+        spellcheck={false}
+        rows={Math.min(20, text.split("\n").length + 1)}
+        value={text}
+        aria-invalid={value instanceof Unreadable}
+        onInput={({ currentTarget }) => enter(readText("json", currentTarget.value) ?? {})}
+      />
+      {value instanceof Unreadable && <p class="fault">{value.says}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+// The methods by which the page acts on the connected server. The command makes every call with the one client that it has.
+
+/** A request that the page has made. */
+export interface PageCall {
+  readonly key: number;
+  readonly method: string;
+  /** What it is about: the name of a tool or a prompt, or a URI. */
+  readonly about: string;
+  readonly state: "running" | "done" | "failed" | "cancelled";
+  /** Milliseconds that it took; until now, while it runs. */
+  readonly took: number;
+  readonly progress: PageProgress | undefined;
+  /** The numbers of its frames, once they are recorded. */
+  readonly request: number | undefined;
+  readonly response: number | undefined;
+  /** The command line that does the same. */
+  readonly command: string | undefined;
+}
+
+/** The last progress notification of a call. */
+export interface PageProgress {
+  readonly progress: number;
+  readonly total: number | undefined;
+  readonly message: string | undefined;
+}
+
+/** The server that the command is connected to. */
+export interface PageActing {
+  readonly title: string;
+  readonly phase: "opening" | "open" | "over";
+  /** Grows when the lists of the server have changed. */
+  readonly offers: number;
+  /** The last calls, newest first. */
+  readonly calls: readonly PageCall[];
+  /** What the server asks for, oldest first. */
+  readonly inputs: readonly PageInput[];
+  /** The URIs of the folders that the server may work in. */
+  readonly roots: readonly string[];
+  /** Whether the server offers subscriptions to resources. */
+  readonly canSubscribe: boolean;
+  /** The resources that are subscribed to, and how often each was updated. */
+  readonly subscriptions: readonly { readonly uri: string; readonly updates: number }[];
+}
+
+/** A request of the server for input. */
+export interface PageInput {
+  readonly key: number;
+  readonly kind: "form" | "url" | "sampling";
+  /** What it says; of sampling, the params as JSON. */
+  readonly message: string;
+  /** The schema of a form. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** The page to visit. */
+  readonly url?: string;
+}
+
+/** The answer to a request for input. */
+export interface PageAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  /** The content of a form; the text of a model, or a whole result of sampling. */
+  readonly value?: unknown;
+}
+
+/** A tool, a resource, a template of resources, or a prompt. */
+export interface PageOffer {
+  readonly kind: "tool" | "resource" | "template" | "prompt";
+  /** The name of a tool or a prompt, or the URI. */
+  readonly name: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** Annotations and other facts, in words. */
+  readonly hints: readonly string[];
+  /** The schema of its arguments: those of a prompt and of a template are strings. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** What a server has answered: the JSON of the result as it was written, an error, or why there is neither. */
+export type PageResult =
+  | { readonly kind: "result"; readonly json: string }
+  | { readonly kind: "error"; readonly json: string }
+  | { readonly kind: "none"; readonly says: string };
+
+/** A fault of arguments, by the schema of the tool. */
+export interface PageFault {
+  /** A JSON pointer. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The methods of the page's server that act, with their params and results. */
+export interface ActMethods {
+  /** The rows of a recording that match a filter, in a format of `parlance export`. */
+  export(params: { readonly recording?: string; readonly to: string; readonly filter: string }): string;
+  /** Null for a page that only shows recordings. */
+  acting(params: Record<string, never>): PageActing | null;
+  offers(params: Record<string, never>): readonly PageOffer[];
+  /** Reads the lists of the server again. */
+  listAgain(params: Record<string, never>): null;
+  /** Checks arguments by the schema of a tool, and writes the command line that makes the call. */
+  check(params: { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }): {
+    readonly faults: readonly PageFault[];
+    readonly command: string | undefined;
+  };
+  /** Makes a request; it goes on when this has returned its key. */
+  request(params: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }): number;
+  cancel(params: { readonly key: number }): null;
+  /** Sends bytes as they are, beside the client. */
+  sendRaw(params: { readonly text: string }): null;
+  /** Answers a request of the server. */
+  answer(params: { readonly key: number; readonly answer: PageAnswer }): null;
+  setRoots(params: { readonly folders: readonly string[] }): null;
+  /** Subscribes to a resource, or ends the subscription. */
+  subscribe(params: { readonly uri: string; readonly ends: boolean }): null;
+  /** Values for an argument of a prompt or a template; none where the server completes nothing. */
+  complete(params: {
+    readonly kind: "prompt" | "template";
+    readonly name: string;
+    readonly argument: string;
+    readonly value: string;
+    readonly settled: Readonly<Record<string, string>>;
+  }): readonly string[];
+  /** Waits for the end of the call. */
+  result(params: { readonly key: number }): PageResult;
+}

@@ -1,0 +1,313 @@
+import { isObject } from "@parlance/mcp/protocol";
+import { scanJson } from "@parlance/wire";
+import { batch, computed, signal } from "@preact/signals";
+import { call } from "../connection.js";
+import type { PageActing, PageAnswer, PageCall, PageFault, PageOffer, PageResult } from "../protocol.js";
+import { announcement, follows, frame, selectedFrame, view } from "../state.js";
+import { membersOf, objectOf, readText, startOf, Unreadable, unreadableIn } from "./fields.js";
+
+/** The server that the command is connected to; undefined where the page only shows recordings. */
+export const acting = signal<PageActing | undefined>(undefined);
+/** Its tools, resources and prompts. */
+export const offers = signal<readonly PageOffer[]>([]);
+/** Whether the panel is open. */
+export const isActOpen = signal(false);
+/** What is looked for among the offers. */
+export const sought = signal("");
+/** Why the last request could not be made. */
+export const actFailure = signal<string | undefined>(undefined);
+
+const chosenKey = signal<string | undefined>(undefined);
+/** The arguments that were entered, by the keys of the offers. */
+const drafts = signal<ReadonlyMap<string, unknown>>(new Map());
+/** The faults of the arguments of the chosen offer, and the command line that sends them. */
+export const checked = signal<{ readonly faults: readonly PageFault[]; readonly command: string | undefined }>({
+  faults: [],
+  command: undefined,
+});
+/** The key of the call whose result shows, and the result. */
+const shownCall = signal<number | undefined>(undefined);
+export const result = signal<PageResult | undefined>(undefined);
+
+function keyOf({ kind, name }: PageOffer): string {
+  return `${kind} ${name}`;
+}
+
+/** The offers that match the search. */
+export const found = computed(() => {
+  const words = sought.value.toLowerCase().split(/\s+/);
+  return offers.value.filter(({ name, title = "", description = "" }) => {
+    const all = `${name} ${title} ${description}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+});
+
+/** The offer whose form shows. */
+export const chosen = computed(() => offers.value.find((offer) => keyOf(offer) === chosenKey.value));
+
+/** The arguments of the chosen offer. */
+export const draft = computed(() => {
+  const offer = chosen.value;
+  if (offer === undefined) return {};
+  const known = drafts.value.get(keyOf(offer));
+  if (known !== undefined) return known;
+  const { schema } = offer;
+  return objectOf(membersOf(schema).map((each) => [each.name, startOf(each.schema, schema, each.isRequired)]));
+});
+
+/** The call whose result shows. */
+export const shown = computed(() => acting.value?.calls.find(({ key }) => key === shownCall.value));
+
+let offersRead = -1;
+
+/** Takes the state of the server; null without one. */
+export function takeActing(state: PageActing | null): void {
+  if (state !== null && acting.value === undefined) isActOpen.value = matchMedia("(min-width: 75rem)").matches;
+  const known = new Set(acting.value?.inputs.map(({ key }) => key));
+  const asked = state?.inputs.some(({ key }) => !known.has(key)) === true;
+  acting.value = state ?? undefined;
+  if (asked) {
+    isActOpen.value = true;
+    announcement.value = "the server asks for input";
+  }
+  if (state === null || state.offers === offersRead) return;
+  offersRead = state.offers;
+  void call("offers", {}).then((read) => {
+    offers.value = read;
+  }, fail);
+}
+
+/** Reads the state of the server. */
+export async function readActing(): Promise<void> {
+  offersRead = -1;
+  takeActing(await call("acting", {}));
+}
+
+function fail(error: unknown): void {
+  actFailure.value = error instanceof Error ? error.message : String(error);
+}
+
+/** Shows the form of an offer, or the list of all. */
+export function choose(offer: PageOffer | undefined): void {
+  batch(() => {
+    edited.value = undefined;
+    chosenKey.value = offer && keyOf(offer);
+    checked.value = { faults: [], command: undefined };
+    actFailure.value = undefined;
+    const last = acting.value?.calls.find(({ about }) => about === offer?.name);
+    shownCall.value = undefined;
+    if (last !== undefined) void show(last);
+  });
+  void check();
+}
+
+/** Changes the arguments of the chosen offer. */
+export function enter(args: unknown): void {
+  const offer = chosen.value;
+  if (offer === undefined) return;
+  drafts.value = new Map([...drafts.value, [keyOf(offer), args]]);
+  void check();
+}
+
+async function check(): Promise<void> {
+  const [offer, value] = [chosen.value, draft.value];
+  const args = sendable(value);
+  if (offer?.kind !== "tool" || args === undefined) return;
+  try {
+    const read = await call("check", { tool: offer.name, args });
+    if (offer === chosen.value && value === draft.value) checked.value = read;
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Arguments that can be sent: an object without a text that cannot be read. */
+function sendable(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Unreadable)
+    return undefined;
+  return unreadableIn(value) === undefined ? { ...value } : undefined;
+}
+
+/** Makes the request of the chosen offer with its arguments. */
+export async function send(): Promise<void> {
+  const offer = chosen.value;
+  const args = sendable(draft.value);
+  if (offer === undefined) return;
+  if (args === undefined) return fail(new Error("a field cannot be read: see below it"));
+  const { method, params } = requestOf(offer, args);
+  await request(method, params);
+}
+
+function requestOf(
+  { kind, name }: PageOffer,
+  args: Readonly<Record<string, unknown>>,
+): {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+} {
+  if (kind === "tool") return { method: "tools/call", params: { name, arguments: args } };
+  if (kind === "prompt") return { method: "prompts/get", params: { name, arguments: args } };
+  return { method: "resources/read", params: { uri: kind === "template" ? expanded(name, args) : name } };
+}
+
+/** A URI template with its values (RFC 6570, as far as servers use it). */
+function expanded(template: string, values: Readonly<Record<string, unknown>>): string {
+  return template.replace(/\{([+#./;?&]?)([^}]+)\}/g, (_, operator: string, list: string) => {
+    const isPlain = operator === "+" || operator === "#";
+    const texts = list.split(",").map((each) => {
+      const name = each.replace(/[*:].*$/, "");
+      const text = String(values[name] ?? "");
+      const value = isPlain ? encodeURI(text) : encodeURIComponent(text);
+      return operator === "?" || operator === "&" || operator === ";" ? `${name}=${value}` : value;
+    });
+    const between = { "": ",", "+": ",", "#": ",", "?": "&" }[operator] ?? operator;
+    return `${operator === "+" ? "" : operator}${texts.join(between)}`;
+  });
+}
+
+/** Makes a request, and shows its result when it comes. */
+async function request(method: string, params: Readonly<Record<string, unknown>>): Promise<void> {
+  actFailure.value = undefined;
+  try {
+    await showResult(await call("request", { method, params }));
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** A message that is edited, to be sent again. */
+export interface Edited {
+  /** The frame that it was. */
+  readonly n: number;
+  /** The method and the params, as JSON that can be read. */
+  readonly text: string;
+  /** The frame as it was written. */
+  readonly raw: string;
+  /** Whether the bytes are sent as they are. */
+  readonly isRaw: boolean;
+  /** Whether a newline ends them. */
+  readonly ends: boolean;
+}
+
+export const edited = signal<Edited | undefined>(undefined);
+
+/** Whether the selected frame can be edited and sent again. */
+export const editable = computed(() => {
+  const { row, bytes } = frame.value ?? {};
+  return acting.value?.phase === "open" && row?.from === "client" && bytes !== undefined && row.n !== undefined;
+});
+
+/** Opens the editor with the selected frame. */
+export async function edit(): Promise<void> {
+  const { row, bytes } = (await selectedFrame()) ?? {};
+  if (!editable.value || row?.n === undefined || bytes === undefined) return;
+  const written = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
+  const raw = new TextDecoder().decode(written);
+  batch(() => {
+    isActOpen.value = true;
+    actFailure.value = undefined;
+    shownCall.value = undefined;
+    edited.value = { n: row.n ?? 0, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
+  });
+  requestAnimationFrame(() => document.getElementById("edited")?.focus());
+}
+
+/** The method and the params of a request. The rest of it is of the client, which writes it anew. */
+function messageText(raw: string): string {
+  const message = readText("json", raw);
+  if (!isObject(message)) return raw;
+  const { jsonrpc: _, id: __, params, ...rest } = message;
+  if (params === undefined) return JSON.stringify(rest, undefined, 2);
+  return JSON.stringify({ ...rest, params: isObject(params) ? withoutOwnMeta(params) : params }, undefined, 2);
+}
+
+/** Params without the members of `_meta` that the client writes. */
+function withoutOwnMeta({ _meta: meta, ...others }: Readonly<Record<string, unknown>>): object {
+  const entries = Object.entries(isObject(meta) ? meta : {});
+  const kept = entries.filter(([name]) => !/^(?:progressToken$|io\.modelcontextprotocol\/)/.test(name));
+  return kept.length === 0 ? others : { ...others, _meta: Object.fromEntries(kept) };
+}
+
+/** The edited message: the request that it is, or why it is none. */
+export const message = computed(() => {
+  const { text = "", isRaw = true } = edited.value ?? {};
+  if (isRaw) return undefined;
+  const scan = scanJson(new TextEncoder().encode(text));
+  if (!scan.ok) return { fault: `not JSON: ${scan.fault.says}` };
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value) || typeof value.method !== "string") return { fault: "a request has a method: send it raw" };
+  const { method, params = {} } = value;
+  if (!isObject(params)) return { fault: "params is not an object: send it raw" };
+  return { method, params };
+});
+
+/** Sends the edited message: as a request of the client, or as it is. */
+export async function resend(): Promise<void> {
+  const { isRaw, raw, ends } = edited.value ?? {};
+  if (!isRaw) {
+    const { method, params } = message.value ?? {};
+    if (method !== undefined && params !== undefined) await request(method, params);
+    return;
+  }
+  actFailure.value = undefined;
+  try {
+    await call("sendRaw", { text: `${raw}${ends ? "\n" : ""}` });
+    follows.value = view.value?.live === true;
+    announcement.value = "sent as it is: what answers it is in the list";
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** Shows what a call has brought. */
+export async function show({ key }: PageCall): Promise<void> {
+  await showResult(key).catch(fail);
+}
+
+async function showResult(key: number): Promise<void> {
+  batch(() => {
+    shownCall.value = key;
+    result.value = undefined;
+  });
+  const read = await call("result", { key });
+  if (shownCall.value === key) result.value = read;
+}
+
+/** Cancels a call that runs. */
+export function cancel({ key }: PageCall): void {
+  void call("cancel", { key }).catch(fail);
+}
+
+/** Answers a request of the server for input. */
+export async function answer(key: number, given: PageAnswer): Promise<void> {
+  await act(call("answer", { key, answer: given }));
+}
+
+/** Names the folders that the server may work in. */
+export async function setRoots(folders: readonly string[]): Promise<void> {
+  await act(call("setRoots", { folders }));
+}
+
+/** Subscribes to a resource, or ends the subscription. */
+export async function subscribe(uri: string, ends: boolean): Promise<void> {
+  await act(call("subscribe", { uri, ends }));
+}
+
+/** Values for an argument of the chosen prompt or template. */
+export async function complete(argument: string, value: string): Promise<readonly string[]> {
+  const offer = chosen.value;
+  if (offer?.kind !== "prompt" && offer?.kind !== "template") return [];
+  const texts = Object.entries(draft.value ?? {}).filter(([name, each]) => name !== argument && each !== "");
+  const settled = Object.fromEntries(texts.map(([name, each]) => [name, String(each)]));
+  return await call("complete", { kind: offer.kind, name: offer.name, argument, value, settled });
+}
+
+async function act(done: Promise<unknown>): Promise<void> {
+  actFailure.value = undefined;
+  await done.catch(fail);
+}
+
+/** Reads the lists of the server again. */
+export function listAgain(): void {
+  void act(call("listAgain", {}));
+}

@@ -1,0 +1,98 @@
+import type { JSX } from "preact";
+import { acting, choose, edited, message, resend } from "./act-state.js";
+import { CallResult } from "./call-result.js";
+
+/** Edits a message that the client has sent, and sends it again. */
+export function Editor(): JSX.Element | null {
+  const open = edited.value;
+  if (open === undefined) return null;
+  const { n, text, raw, isRaw, ends } = open;
+  const fault = message.value?.fault;
+  const value = isRaw ? raw : text;
+  const set = (next: Partial<typeof open>): void => {
+    edited.value = { ...open, ...next };
+  };
+  return (
+    <div class="chosen">
+      <button type="button" class="back" onClick={() => choose(undefined)}>
+        all
+      </button>
+      <h2>Edit frame {n}, and send it again</h2>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void resend();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void resend();
+        }}
+      >
+        <Modes isRaw={isRaw} onChange={(next) => set({ isRaw: next })} />
+        <div class="argument">
+          <label class="unseen" for="edited">
+            Message
+          </label>
+          <textarea
+            id="edited"
+            spellcheck={false}
+            rows={Math.min(24, Math.max(12, value.split("\n").length + 1))}
+            value={value}
+            aria-invalid={fault !== undefined}
+            aria-describedby={fault === undefined ? undefined : "edited-fault"}
+            onInput={({ currentTarget }) => set(isRaw ? { raw: currentTarget.value } : { text: currentTarget.value })}
+          />
+          {fault !== undefined && (
+            <p class="fault" id="edited-fault">
+              {fault}
+            </p>
+          )}
+        </div>
+        {isRaw && (
+          <label>
+            <input type="checkbox" checked={ends} onChange={() => set({ ends: !ends })} /> add a newline, which ends a
+            message on stdio
+          </label>
+        )}
+        <p class="says">
+          {isRaw
+            ? "Nothing is repaired. The client does not know of it: what answers it is in the list."
+            : "The client writes a new id and its own members of _meta."}
+        </p>
+        <div class="buttons">
+          <button
+            type="submit"
+            class="main"
+            aria-keyshortcuts="Control+Enter"
+            disabled={fault !== undefined || acting.value?.phase !== "open"}
+          >
+            Send
+          </button>
+          <span class="says">
+            <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+          </span>
+        </div>
+      </form>
+      {!isRaw && <CallResult />}
+    </div>
+  );
+}
+
+interface ModesOptions {
+  readonly isRaw: boolean;
+  readonly onChange: (isRaw: boolean) => void;
+}
+
+function Modes({ isRaw, onChange }: ModesOptions): JSX.Element {
+  return (
+    <fieldset class="modes">
+      <legend class="unseen">How it is sent</legend>
+      <label>
+        <input type="radio" name="mode" checked={!isRaw} onChange={() => onChange(false)} /> as a valid request
+      </label>
+      <label>
+        <input type="radio" name="mode" checked={isRaw} onChange={() => onChange(true)} /> as it is written
+      </label>
+    </fieldset>
+  );
+}

@@ -1,0 +1,134 @@
+import { isObject } from "@parlance/mcp/protocol";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A text in a field that is no value of its type. It keeps the form from being sent. */
+export class Unreadable {
+  readonly text: string;
+  readonly says: string;
+
+  constructor(text: string, says: string) {
+    this.text = text;
+    this.says = says;
+  }
+}
+
+/** A member of an object in a form. */
+export interface Member {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+}
+
+/** How a value is entered. */
+export type Field =
+  | { readonly kind: "text" | "number" | "integer" | "boolean" | "json" }
+  | { readonly kind: "choice"; readonly choices: readonly unknown[] }
+  | { readonly kind: "list"; readonly items: Schema }
+  | { readonly kind: "group"; readonly members: readonly Member[] };
+
+/** References that are followed from one schema to the next. */
+const mostReferences = 16;
+
+/** The schema that a reference within the document leads to; the schema itself without one. */
+export function resolved(schema: Schema, root: Schema): Schema {
+  let found = schema;
+  for (let step = 0; step < mostReferences && typeof found.$ref === "string"; step += 1) {
+    const { $ref: reference, ...others } = found;
+    const target = reference.startsWith("#") ? at(root, decodeURIComponent(reference.slice(1))) : undefined;
+    if (!isObject(target)) return others;
+    found = { ...target, ...others };
+  }
+  const [only, ...more] = alternatives(found);
+  return isObject(only) && more.length === 0 ? { ...found, anyOf: undefined, ...resolved(only, root) } : found;
+}
+
+/** The alternatives of a schema, without that of `null`: libraries write an optional value so. */
+function alternatives({ anyOf, type }: Schema): readonly unknown[] {
+  if (Array.isArray(anyOf)) return anyOf.filter((each) => !isObject(each) || each.type !== "null");
+  return Array.isArray(type) ? type.flatMap((each) => (each === "null" ? [] : [{ type: each }])) : [];
+}
+
+function at(root: Schema, pointer: string): unknown {
+  let value: unknown = root;
+  for (const token of pointer.split("/").slice(1)) {
+    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return value;
+}
+
+const kinds = {
+  string: { kind: "text" },
+  number: { kind: "number" },
+  integer: { kind: "integer" },
+  boolean: { kind: "boolean" },
+} as const;
+
+/** How a value of a resolved schema is entered. JSON is for everything that has no field of its own. */
+export function fieldOf(schema: Schema): Field {
+  const { type, enum: choices, items, properties } = schema;
+  if (Array.isArray(choices) && choices.length > 0) return { kind: "choice", choices };
+  if ("const" in schema) return { kind: "choice", choices: [schema.const] };
+  if (["oneOf", "anyOf", "allOf", "not", "if"].some((keyword) => schema[keyword] !== undefined))
+    return { kind: "json" };
+  if (type === "array") return isObject(items) ? { kind: "list", items } : { kind: "json" };
+  if (type === "object") return isObject(properties) ? { kind: "group", members: membersOf(schema) } : { kind: "json" };
+  return Object.entries(kinds).find(([name]) => name === type)?.[1] ?? { kind: "json" };
+}
+
+/** The members of an object, those that are required first. */
+export function membersOf({ properties, required }: Schema): readonly Member[] {
+  if (!isObject(properties)) return [];
+  const needed = new Set<unknown>(Array.isArray(required) ? required : []);
+  return Object.entries(properties)
+    .map(([name, schema]) => ({ name, schema: isObject(schema) ? schema : {}, isRequired: needed.has(name) }))
+    .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+/** What a field begins with: its default, or as much as a required value must have. */
+export function startOf(schema: Schema, root: Schema, isRequired: boolean, depth = 0): unknown {
+  const known = resolved(schema, root);
+  if (known.default !== undefined) return known.default;
+  if (!isRequired || depth > mostReferences) return undefined;
+  const field = fieldOf(known);
+  if (field.kind === "boolean") return false;
+  if (field.kind === "choice") return field.choices[0];
+  if (field.kind === "list") return [];
+  if (field.kind !== "group") return undefined;
+  return objectOf(field.members.map((each) => [each.name, startOf(each.schema, root, each.isRequired, depth + 1)]));
+}
+
+/** An object of the entries that have a value. */
+export function objectOf(entries: readonly (readonly [name: string, value: unknown])[]): object {
+  // `fromEntries` defines members, so that `__proto__` is a name like any other.
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** The value of a text that was entered. An empty one is left out. */
+export function readText(kind: "number" | "integer" | "json", text: string): unknown {
+  if (text.trim() === "") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return new Unreadable(text, kind === "json" ? `not JSON: ${String(error).replace(/^.*?: /, "")}` : "not a number");
+  }
+  if (kind === "json") return value;
+  if (typeof value !== "number") return new Unreadable(text, "not a number");
+  if (kind === "integer" && !Number.isInteger(value)) return new Unreadable(text, "not a whole number");
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return new Unreadable(text, "beyond 2^53: it would arrive as another number");
+  return value;
+}
+
+/** The first text in a value that cannot be read. */
+export function unreadableIn(value: unknown): Unreadable | undefined {
+  if (value instanceof Unreadable) return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const each of Object.values(value)) {
+    const found = unreadableIn(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import { useSignalEffect } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call } from "../connection.js";
+import type { PageMethods } from "../protocol.js";
+import { panel, select, view } from "../state.js";
+
+/** Milliseconds between two reads of facts about a recording that grows. */
+const pause = 250;
+
+/** Facts about the open recording, which are read again when it has grown. Undefined until they are there. */
+export function useFacts<Name extends "contracts" | "costs" | "processes">(
+  name: Name,
+): ReturnType<PageMethods[Name]> | undefined {
+  const [facts, setFacts] = useState<ReturnType<PageMethods[Name]>>();
+  const timer = useRef<number | undefined>(undefined);
+  useSignalEffect(() => {
+    if (view.value === undefined) return;
+    timer.current ??= window.setTimeout(
+      () => {
+        timer.current = undefined;
+        call(name, {}).then(setFacts, () => undefined); // The connection shows that it is lost.
+      },
+      facts === undefined ? 0 : pause,
+    );
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return facts;
+}
+
+interface FrameLinkOptions {
+  readonly n: number;
+  /** The bytes to select. */
+  readonly range?: readonly [number, number] | undefined;
+}
+
+/** A button that shows a frame. */
+export function FrameLink({ n, range }: FrameLinkOptions): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="link"
+      onClick={() => {
+        panel.value = "frame";
+        void select(n, range);
+      }}
+    >
+      frame {n}
+    </button>
+  );
+}

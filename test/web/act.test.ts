@@ -1,0 +1,262 @@
+import { openConnection } from "@parlance/mcp/jsonrpc";
+import { nodeWebSocketChannel } from "@parlance/mcp/websocket";
+import { afterAll, describe, expect, test } from "vitest";
+import WebSocket from "ws";
+import { fixture, start, toolsServer } from "../cli/run.js";
+import { Scratch } from "../cli/scratch.js";
+import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
+import { ServedPage, ServedRun } from "./served-page.js";
+
+const inBrowser = describe.skipIf(executablePath === undefined);
+
+afterAll(closeBrowser);
+
+const actingServer = ["--", process.execPath, fixture("acting-server.js")];
+
+const inRevision = (revision: string): readonly string[] => ["--revision", revision];
+
+inBrowser("the page acts", () => {
+  test("calls a tool with a form, and leads to the frames of the call", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(toolsServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^add/ }).click();
+    const [a, b] = [page.getByLabel("a", { exact: true }), page.getByLabel("b", { exact: true })];
+    await page
+      .getByText(/expected .*, got nothing/)
+      .first()
+      .waitFor();
+    await a.fill("two");
+    await page.getByText("not a number").waitFor();
+    await a.fill("2");
+    await b.fill("3");
+    await page.getByText(`parlance call add a=2 b=3 -- ${process.execPath}`).waitFor();
+    await b.press("Enter");
+    const result = page.getByRole("region", { name: "Result" });
+    await result.getByText("sum").first().waitFor();
+    expect(await result.textContent()).toContain('"sum": 5');
+    expect(await result.textContent()).not.toContain('{"sum":5}'); // The text that repeats it.
+    await result.getByRole("button", { name: /^request/ }).click();
+    await page.getByRole("heading", { name: /^req \d+/ }).waitFor();
+    expect(await page.locator(".detail .json").textContent()).toContain('"name": "add"');
+    await result.getByRole("button", { name: /^response/ }).click();
+    await page.getByRole("heading", { name: /^res \d+/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("shows failures as they are, and no control character of a result", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(toolsServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    const result = page.getByRole("region", { name: "Result" });
+    const call = async (tool: string): Promise<void> => {
+      await page.keyboard.press("t");
+      await page.locator("#sought:focus").waitFor();
+      await page.keyboard.type(tool);
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Call", exact: true }).press("Enter");
+      await page.locator(".result[aria-busy=false]").waitFor();
+    };
+    await page.getByRole("button", { name: /^fail/ }).waitFor();
+    await page.getByRole("grid").focus();
+    await call("fail");
+    expect(await result.textContent()).toMatch(/^isError.*the disk is full/s);
+    await page.keyboard.press("Escape");
+    await call("crash");
+    expect(await result.textContent()).toMatch(/^error response.*-32603/s);
+    await page.keyboard.press("Escape");
+    await call("escape");
+    expect(await result.textContent()).toContain("\\u{1b}[31mred");
+    expect(faults).toEqual([]);
+  });
+
+  test("shows the progress of a call, and cancels it", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^endless/ }).click();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByText("3 of 10").waitFor();
+    await page.getByText("shelf 3").first().waitFor();
+    expect(await page.getByRole("progressbar").getAttribute("value")).toBe("3");
+    await page.reload();
+    await page.getByText("3 of 10").waitFor();
+    await page.getByRole("button", { name: "cancel" }).click();
+    await page.getByRole("row", { name: /notifications\/cancelled/ }).waitFor();
+    await expect.poll(() => page.getByRole("progressbar").count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("sends a request again: edited, with a new id, and as it is written", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open([...inRevision("2025-11-25"), ...toolsServer], folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("row", { name: /tools\/call hello/ }).click();
+    await page.keyboard.press("e");
+    const editor = page.getByRole("textbox", { name: "Message" });
+    await page.locator("#edited:focus").waitFor();
+    expect(JSON.parse(await editor.inputValue())).toEqual({
+      method: "tools/call",
+      params: { name: "hello", arguments: {} },
+    });
+    await editor.fill("{");
+    await page.getByText(/^not JSON: /).waitFor();
+    expect(await page.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+    await editor.fill('{"method": "tools/call", "params": {"name": "nothing"}}');
+    await editor.press("Control+Enter");
+    const result = page.getByRole("region", { name: "Result" });
+    await result.getByText("error response").waitFor();
+    expect(await result.textContent()).toContain("-32602");
+
+    await page.getByLabel("as it is written").check();
+    await editor.fill('{"jsonrpc":"2.0","id":"mine","method":"ping"}');
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page
+      .getByRole("row", { name: /"mine"/ })
+      .nth(1)
+      .waitFor();
+    await editor.fill("{not JSON");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("row", { name: /-32700/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("sends a body as it is written over HTTP, with the headers that repeat it", async () => {
+    using folder = new Scratch();
+    const serving = start(["serve", fixture("tools-server.js"), "--http", "0"]);
+    await serving.until("/mcp");
+    const url = /http:\/\/\S+?\/mcp/.exec(await serving.firstLine)?.[0] ?? "";
+    {
+      await using run = await ServedRun.open([...inRevision("2026-07-28"), url], folder);
+      await using opened = await OpenedPage.open(run.url);
+      const { page, faults } = opened;
+      await page.getByRole("row", { name: /tools\/call hello/ }).click();
+      await page.keyboard.press("e");
+      await page.locator("#edited:focus").waitFor();
+      await page.getByLabel("as it is written").check();
+      const editor = page.getByRole("textbox", { name: "Message" });
+      await editor.fill((await editor.inputValue()).replace('"hello"', '"fail"'));
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await page.getByRole("row", { name: /tools\/call: fail isError/ }).waitFor();
+      expect(faults).toEqual([]);
+    }
+    serving.interrupt();
+    await serving.ended;
+  });
+
+  test("answers what the server asks for", async () => {
+    using folder = new Scratch();
+    for (const revision of ["2025-11-25", "2026-07-28"]) {
+      await using run = await ServedRun.open([...inRevision(revision), ...actingServer], folder);
+      await using opened = await OpenedPage.open(run.url);
+      const { page, faults } = opened;
+      const result = page.getByRole("region", { name: "Result" });
+      await page.getByRole("button", { name: /^borrow/ }).click();
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+      const form = page.getByRole("form", { name: /fill in a form/ });
+      await form.getByText("Which card?").waitFor();
+      await form.getByLabel("card").fill("A");
+      await form.getByRole("button", { name: "Send" }).click();
+      await page.getByRole("alert").getByText("/card").waitFor();
+      await form.getByLabel("card").fill("A-113");
+      await form.getByRole("button", { name: "Send" }).click();
+      await result.getByText(/"card":"A-113"/).waitFor();
+
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("t");
+      await page.getByRole("button", { name: /^summarise/ }).click();
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+      const sampling = page.getByRole("form", { name: /sampling/ });
+      await sampling.getByLabel("The text of the model").fill("A whale.");
+      await sampling.getByRole("button", { name: "Send" }).click();
+      await result.getByText(/A whale\./).waitFor();
+      expect(faults).toEqual([]);
+    }
+  });
+
+  test("subscribes to a resource, and completes an argument of a prompt", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^library:shelves/ }).click();
+    await page.getByRole("button", { name: "subscribe", exact: true }).click();
+    await page.getByText("0 updates").waitFor();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await page.getByRole("button", { name: /^build/ }).click();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("row", { name: /resources\/updated/ }).waitFor();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await page
+      .getByRole("button", { name: /^library:shelves/ })
+      .first()
+      .click();
+    await page.getByText("1 update", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await page.getByRole("button", { name: /^review/ }).click();
+    await page.getByLabel("tone").fill("fr");
+    await expect
+      .poll(() => page.locator("datalist option").evaluateAll((all) => all.map((each) => each.getAttribute("value"))))
+      .toEqual(expect.arrayContaining(["friendly", "frank"]));
+    await page.getByLabel("book").fill("Moby-Dick");
+    await page.getByRole("button", { name: "Get", exact: true }).click();
+    await page.getByRole("region", { name: "Result" }).getByText("user: Review Moby-Dick.").waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("has no finding of axe: the lists, a form, and a result, in every look", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^Server/ }).waitFor();
+    await page.keyboard.press("t");
+    // The second is a call that an earlier page has made.
+    const everything = page.getByRole("button", { name: /^everything/ }).first();
+    await everything.waitFor();
+    await opened.expectAccessible();
+    await everything.click();
+    for (const name of ["add", "add one"])
+      for (const button of await page.getByRole("button", { name, exact: true }).all()) await button.click();
+    await opened.expectAccessible();
+    await page.getByRole("button", { name: "as JSON" }).click();
+    await page.getByRole("textbox", { name: "arguments" }).fill('{"text": "x", "shelf": {"room": "A"}}');
+    await page.getByRole("button", { name: /^Call/ }).click();
+    await page.getByRole("button", { name: /^response/ }).waitFor();
+    await opened.expectAccessible();
+    await page
+      .getByRole("row", { name: /tools\/call everything/ })
+      .first()
+      .click();
+    await page.keyboard.press("e");
+    await page.locator("#edited:focus").waitFor();
+    await opened.expectAccessible();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await page
+      .getByRole("button", { name: /^borrow/ })
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("form", { name: /fill in a form/ }).waitFor();
+    await opened.expectAccessible();
+    await page.getByRole("button", { name: "decline" }).click();
+    expect(faults).toEqual([]);
+  });
+});
+
+test("a page that shows a recording cannot make requests", async () => {
+  using folder = new Scratch();
+  const path = folder.at("run.parlance.jsonl");
+  expect(await start(["run", "--once", "--record", path, ...toolsServer]).ended).toMatchObject({ code: 0 });
+  await using served = await ServedPage.open(path);
+  const protocols = ["parlance-page", new URL(served.url).hash.replace("#token=", "parlance-token.")];
+  const socket = new WebSocket(`${served.origin.replace("http", "ws")}/connection`, protocols);
+  const connection = openConnection(nodeWebSocketChannel(socket));
+  expect(await connection.call("acting", {})).toBeNull();
+  await expect(connection.call("request", { method: "tools/list", params: {} })).rejects.toThrow("only recordings");
+  await connection.close();
+});
