@@ -196,12 +196,15 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   ];
 }
 
-/** The files of the page as they are. */
+/** The files of the page as they are; its styles are one file. */
 const pageFiles: Plugin = {
   name: "page-files",
   generateBundle() {
-    for (const fileName of ["index.html", "page.css"])
-      this.emitFile({ type: "asset", fileName, source: readFileSync(`packages/web/src/${fileName}`, "utf8") });
+    const files = { "index.html": ["index.html"], "page.css": ["page.css", "act/act.css"] };
+    for (const [fileName, parts] of Object.entries(files)) {
+      const source = parts.map((part) => readFileSync(`packages/web/src/${part}`, "utf8")).join("\n");
+      this.emitFile({ type: "asset", fileName, source });
+    }
   },
 };
 

@@ -23,6 +23,12 @@ test.concurrent.each([
   [["call", "node x", "tool", "word"], "word is not an argument"],
   [["call", "node x", "tool", "a=1", "a=2"], "the argument a is given twice"],
   [["list", "tools"], "parlance list tools -- node server.js"],
+  [
+    ["list", "tools", "http://localhost/mcp"],
+    "the target comes before tools\n  → parlance list http://localhost/mcp tools\n",
+  ],
+  [["call", "add", "node x.js", "a=1"], 'the target comes before add\n  → parlance call "node x.js" add a=1\n'],
+  [["read", "notes", "./server.js"], "the target comes before notes\n  → parlance read ./server.js notes\n"],
   [["list", "node x", "tolls"], "did you mean tools?"],
 ])("the wrong command line %j is refused", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);

@@ -64,6 +64,11 @@ test.each([
   [["talk", "--onse"], "unknown option '--onse'\n  → did you mean --once?\n"],
   [["wrap", "--dry"], "unknown option '--dry'\n  → did you mean --dry-run?\n"],
   [["talk", "--zzz"], "unknown option '--zzz'\n  → parlance help talk shows how to write it\n"],
+  [["show", "9"], "missing required argument 'n'\n  → parlance show [options] <recording> <n>\n"],
+  [["call", "-H", "x: y"], "unknown option '-H'\n  → write --header 'Name: value'\n"],
+  [["list", "--token", "x"], "unknown option '--token'\n  → write --header 'Authorization: Bearer …'\n"],
+  [["tools", "http://localhost/mcp"], "unknown command 'tools'\n  → parlance list <target> tools\n"],
+  [["inspect"], "unknown command 'inspect'\n  → parlance talk <target>, or parlance run --ui <target>\n"],
   [["call", "--timeout"], "argument missing\n  → parlance help call shows how to write it\n"],
   [["\u001b[31mx"], "unknown command '\\u{1b}[31mx'\n"],
 ])("the wrong word in %j is named, and the nearest one", async (args, words) => {

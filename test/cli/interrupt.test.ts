@@ -75,8 +75,9 @@ test("an interrupted examination of a server tells what it has found so far", as
   const running = start(["check", "--timeout", "10m", "--", process.execPath, "-e", silent, asked]);
   await vi.waitUntil(() => existsSync(asked), { timeout: 60_000 });
   running.child.kill("SIGINT");
-  const { code, stderr } = await running.ended;
+  const { code, stdout, stderr } = await running.ended;
   expect(stderr).toContain("! interrupted: this is what was found so far");
+  expect(stdout).toMatch(/^Waiting for an answer\n {2}frame \d+, id \S+, initialize: waiting [\d.]+ s$/m);
   expect(code).toBe(130);
 });
 

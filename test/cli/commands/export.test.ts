@@ -50,6 +50,22 @@ test("the page runs nothing, loads nothing, and shows what peers have said as te
   expect(page.match(/<details id="n\d+"/g)).toHaveLength(session.length + 1);
 });
 
+test("the page has the bytes of a frame where its text does not show them all, or it breaks a rule", async () => {
+  const call = (id: string) =>
+    `→ {"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"add","arguments":{}}}` as const;
+  const hidden = '← {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a\u202eb"}]}}' as const;
+  const spaced = '← {"jsonrpc":"2.0", "id":2,"result":{"content":[]}}' as const;
+  const visible = '← {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"é"}]}}' as const;
+  const page = await exported(
+    "html",
+    recorded(...session, call("1.0"), hidden, call("2"), spaced, call("3"), visible, "← noise"),
+  );
+  const withBytes = [...page.matchAll(/<details id="n(\d+)".*?(?=<details id="n|<\/main>)/gs)]
+    .filter(([row]) => row.includes("<span>bytes</span>"))
+    .map(([, n]) => Number(n));
+  expect(withBytes).toEqual([8, 9, 10, 11, 14]);
+});
+
 test("stdio in HAR is marked as a mapping", async () => {
   const { log } = JSON.parse(await exported("har"));
   expect(log).toMatchObject({ version: "1.2", creator: { name: "parlance" } });

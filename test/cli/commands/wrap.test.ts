@@ -351,7 +351,7 @@ test.each([
   [["wrap", "vscod", "git"], "did you mean vscode?"],
   [["wrap", "emacs", "git"], "--config file"],
   [["wrap", "cursor", "git", "more"], "there is a word too many: more"],
-  [["wrap", "--config", "no/such.json", "git"], "there is no file no/such.json"],
+  [["wrap", "--config", "no/such.json", "git"], "there is no file no/such.json\n  → --config names any other file\n"],
   [["wrap", "--config", "no/such.json"], "there is no file no/such.json"],
   [["wrap", "cursor", "git", "--", "node"], "this command takes no command after --"],
 ])("the wrong command line %j is refused", async (args, words) => {

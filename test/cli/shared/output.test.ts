@@ -31,9 +31,12 @@ function shown(width: number, entries: readonly Entry[]): readonly string[] {
 }
 
 describe("a narrow line", () => {
-  test("cuts the middle of a verdict, and never its point", () => {
+  test("continues a verdict below, so that its point stays", () => {
     const twice = recorded(...greeted, list, listed, listed);
-    expect(shown(60, twice).at(-1)).toBe("    ✖ R-5 server: /id the… was answered already, by frame 5");
+    expect(shown(60, twice).slice(-2)).toEqual([
+      "    ✖ R-5 server: /id the request with the id 7 was answered",
+      "      already, by frame 5",
+    ]);
     expect(shown(100, twice).at(-1)).toBe(
       "              ✖ R-5 server: /id the request with the id 7 was answered already, by frame 5",
     );
@@ -52,6 +55,7 @@ describe("a narrow line", () => {
       "  n   kind  id ↔    method, or what it answers       latency",
       "  1 → req   7       tools/list",
       expect.stringMatching(/^ {4}✖ L-1 /),
+      "      initialize",
       "  2 ← res   7 ↔1    tools/list: 0 tools               1.0 ms",
     ]);
   });

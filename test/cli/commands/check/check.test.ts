@@ -6,6 +6,7 @@ import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { exampleEntries, recordingText } from "../../../wire/recording/example-recording.js";
 import { header, opening, recorded } from "../../../wire/recording/recorded.js";
+import { talkOf } from "../../../wire/rules/talk.js";
 import { recordingFiles } from "../../recording-files.js";
 import { parlance } from "../../run.js";
 
@@ -228,4 +229,20 @@ test.concurrent("a word that is no recording is told what there is", async ({ on
   const other = await parlance(["check", "package.json"]);
   expect(other.stderr).toMatch(/^✖ package.json is no recording/);
   expect(other.code).toBe(1);
+});
+
+test.concurrent("what model providers refuse in a definition is said where it is asked for, and fails nothing by itself", async ({
+  onTestFinished,
+}) => {
+  const files = await recordingFiles(onTestFinished);
+  const inputSchema = { type: "object", anyOf: [{ required: ["q"] }] };
+  const talk = talkOf("2025-11-25");
+  const said = [...talk.opening(), talk.list(1), talk.listed(1, [{ name: "search", inputSchema }])];
+  await files.write("tools.parlance.jsonl", recordingText([header, ...recorded(...said)]));
+  expect((await files.run("check", "tools")).stdout).not.toContain("K-2");
+  const { code, stdout } = await files.run("check", "tools", "--portability");
+  expect(stdout).toContain('Anthropic refuses anyOf at the top level, in the tool "search"');
+  expect(stdout).toContain("/result/tools/0/inputSchema/anyOf");
+  expect(code).toBe(0);
+  expect((await files.run("check", "tools", "--portability", "--fail-on", "may")).code).toBe(2);
 });

@@ -15,17 +15,19 @@ import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/
 import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { type Examination, examine } from "./examination/examine.js";
-import { examinationLines, examinationValue } from "./examination-view.js";
+import { examinationLines, examinationValue, portabilityLines } from "./examination-view.js";
 
 type Concern = CheckReport["failOn"][number];
 
-/** What `parlance check` is told of a server. */
+/** The options of `parlance check` for a server. */
 export interface CheckTargetOptions {
   readonly timeout: number;
   /** Default: every revision. */
   readonly revision?: readonly string[];
   /** Show what passed, too. */
   readonly all?: true;
+  /** Say what model providers refuse in the definitions of tools. */
+  readonly portability?: true;
   readonly record?: string;
   readonly format: ReportFormat;
   readonly failOn: readonly Concern[];
@@ -53,8 +55,16 @@ export async function checkTarget(
   if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was found so far"));
   else await requireSpoken(examination, target);
   const source = record ?? target.title;
-  const report = reportOf({ source, conversation, verdicts: [...failures, ...verdicts], expectations, failOn });
-  if (format === "text") out.print(...examinationLines(examination, report, out, options.all === true));
+  const refused = options.portability === true ? conversation.portability() : [];
+  const report = reportOf({
+    source,
+    conversation,
+    verdicts: [...failures, ...verdicts, ...refused],
+    expectations,
+    failOn,
+  });
+  if (format === "text")
+    out.print(...examinationLines(examination, report, out, options.all === true), ...portabilityLines(refused, out));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
@@ -82,7 +92,7 @@ function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
   return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
 }
 
-/** What `fetch` calls a bad port it has not even tried. */
+/** Why a server cannot be reached. `fetch` refuses some ports as bad without a connection: this connects. */
 async function reasonOf({ hostname, port }: URL, why: string): Promise<string> {
   if (why !== "bad port") return why;
   const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));

@@ -37,6 +37,7 @@ interface CheckFlags extends ConversationFlags {
   readonly record?: string;
   readonly failOn?: readonly Concern[];
   readonly allowUnanswered?: true;
+  readonly portability?: true;
   readonly expect: readonly Expectation[];
   readonly format: ReportFormat;
   readonly json?: true;
@@ -88,6 +89,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .argument("[target]", "see below")
     .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
     .option("--allow-unanswered", "requests that were never answered are clean, too")
+    .option("--portability", "say what model providers refuse in the definitions of tools")
     .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
     .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
@@ -127,7 +129,7 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
   }
   err.status("reading the recording");
-  // What is printed of a recording quotes it: its secrets are covered as `parlance redact` covers them.
+  // The output quotes the recording, so its secrets are covered as `parlance redact` covers them.
   const redaction = new Redaction(secretOptions({}));
   const onEntry = (entry: Entry): void => redaction.learn(entry);
   const { conversation, damages, lineOf } = await loadRecording(path, { stop: interrupt.stop, onEntry });
@@ -137,7 +139,8 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const failOn = (flags.failOn ?? defaultConcerns).filter(
     (concern) => concern !== "pending" || flags.allowUnanswered !== true,
   );
-  const report = reportOf({ source, conversation, damages, lineOf, expectations, failOn });
+  const verdicts = [...conversation.verdicts, ...(flags.portability === true ? conversation.portability() : [])];
+  const report = reportOf({ source, conversation, verdicts, damages, lineOf, expectations, failOn });
   printReport(format, { report, uri: uriOf(path), out, cover: (line) => redaction.words(line) });
   return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
 }
@@ -156,7 +159,7 @@ async function recordingOf(word: string): Promise<string | undefined> {
   );
 }
 
-/** What cannot be read may hide anything: damage comes first. */
+/** Damage comes first, because unreadable entries may hide anything. */
 function exitCodeOf({ passed, failedFor }: CheckReport): number {
   if (passed) return exitCodes.clean;
   return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;

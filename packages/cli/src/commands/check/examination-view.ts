@@ -4,13 +4,14 @@ import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
+import { pendingValue } from "../../shared/recordings/recorded-json.js";
 import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";
 
 const idWidth = 6;
 
-/** What came of an examination, for a person: each revision, and of its probes those that tell something. */
+/** The result of an examination, for a person: each revision, with its remarkable probes. */
 export function examinationLines(
-  { revisions, verdicts, failures }: Examination,
+  { revisions, verdicts, failures, waiting }: Examination,
   { crashes }: CheckReport,
   look: Look,
   all: boolean,
@@ -38,6 +39,7 @@ export function examinationLines(
     ...lines,
     ...violationLines(bad, look),
     ...crashLines(crashes, look),
+    ...waitingLines(waiting, look),
     "",
     ...pieceLines(
       mark,
@@ -64,7 +66,16 @@ function violationLines(bad: readonly Verdict[], look: Look): readonly string[] 
   });
 }
 
-/** What is demanded, behind its mark and its id, over as many lines as it takes. */
+/** What model providers refuse, each with its place and where the provider says so. */
+export function portabilityLines(refused: readonly Verdict[], { style, width }: Look): readonly string[] {
+  const indent = " ".repeat(idWidth + 4);
+  return refused.flatMap(({ rule, says, n, pointer = "", spec }) => [
+    ...demandLines(`  ${style.dim(signs.may)} ${left(rule.id, idWidth)}`, says, width),
+    style.dim(`${indent}frame ${n} at ${pointer}  ${spec}`),
+  ]);
+}
+
+/** The requirement after its mark and its id, over as many lines as needed. */
 function demandLines(start: string, demands: string, width: number): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
@@ -76,6 +87,12 @@ function crashLines(crashes: CheckReport["crashes"], { style, width }: Look): re
     const [first = "", ...more] = wrapWords(wording.crash(crash), width - indent.length);
     return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
   });
+}
+
+function waitingLines(waiting: Examination["waiting"], { style, width }: Look): readonly string[] {
+  if (waiting.length === 0) return [];
+  const lines = waiting.map((each) => `  ${cutMiddle(wording.pending(each), width - 2)}`);
+  return [style.yellow("Waiting for an answer"), ...lines];
 }
 
 function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
@@ -119,10 +136,11 @@ function quotedLines(quoted: Parameters<typeof wording.requirement>[0], { style,
   return wrapWords(wording.requirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
 }
 
-/** What came of an examination, for a program. */
-export function examinationValue({ revisions }: Examination, report: CheckReport): object {
+/** The result of an examination, for a program. */
+export function examinationValue({ revisions, waiting }: Examination, report: CheckReport): object {
   return {
     ...reportValue(report),
+    ...(waiting.length > 0 && { waiting: waiting.map(pendingValue) }),
     revisions: revisions.map(({ revision, notSpoken, results }) => ({
       version: revision.version,
       spoken: notSpoken === undefined,

@@ -41,12 +41,14 @@ export function explainRule(word: string): Explanation | undefined {
 
 const subjects: Readonly<Record<Rule["on"], string>> = {
   frame: "the bytes of a frame",
+  body: "the body of an HTTP request or response",
   message: "a message, and what was said before it",
   exchange: "an HTTP request and its response",
 };
 
 const faults: Readonly<Record<Rule["on"], string>> = {
   frame: "its sender",
+  body: "its sender",
   message: "its sender",
   exchange: "the side that the verdict names",
 };

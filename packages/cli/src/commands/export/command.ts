@@ -2,6 +2,7 @@ import { type CheckReport, type Entry, junitOf, type Row, recordedVerdict, repor
 import { type Command, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
+import type { Interrupt } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { prettyJson } from "../../shared/output/json-lines.js";
 import { Pace } from "../../shared/pace.js";
@@ -101,6 +102,18 @@ async function exportFile(word: string, flags: ExportFlags, { out, err, interrup
   else await writeNewFileOf(output, pace.steps(pieces));
   if (!flags.redact) err.print(`${err.style.yellow("!")} secrets are not covered`);
   return exitCodes.clean;
+}
+
+/** The text of a recording in a format. @throws Failure if nothing matches the filter, or the file is damaged */
+export async function exportedPieces(
+  path: string,
+  flags: Pick<ExportFlags, "to" | "filter" | "redact">,
+  interrupt: Interrupt,
+): Promise<Iterable<string> | AsyncIterable<string>> {
+  const pace = new Pace(interrupt, "it is not exported");
+  const pieces = await piecesOf(await RecordingReader.find(path, pace), flags, pace);
+  if (pieces === undefined) throw usageFailure("nothing matches the filter");
+  return pieces;
 }
 
 /** The text of an export; undefined if there is nothing in it. */

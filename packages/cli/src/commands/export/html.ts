@@ -129,21 +129,33 @@ function rowHtml(row: Row, pairOf: ShownRows["pairOf"]): string {
   return `<details${id}${bad.length > 0 ? ' class="bad"' : ""}><summary>${cells.join("")}</summary>${bodyHtml(row)}</details>`;
 }
 
-function bodyHtml({ entry, frame, verdicts }: Row): string {
+function bodyHtml(row: Row): string {
+  const { entry, frame, verdicts } = row;
   const judged = verdicts.map(verdictHtml).join("");
   const bytes = frame?.bytes ?? (entry.k === "e" ? bytesOf(entry) : undefined);
   if (bytes === undefined) return `<div class="body">${judged}${pre(JSON.stringify(entry, undefined, 2))}</div>`;
   const shown = bytes.subarray(0, mostShown);
   const pretty = frame === undefined || shown.length < bytes.length ? undefined : prettyFrame(frame);
   const text = pretty ?? new TextDecoder().decode(shown);
+  if (isSaidByText(row)) return `<div class="body">${judged}${pre(text)}</div>`;
   const hex = hexText(bytes.subarray(0, mostHex));
   const rest = bytes.length > mostHex ? `\n… ${bytes.length - mostHex} more bytes` : "";
   return `<div class="body">${judged}${pre(text)}<details><summary><span>bytes</span></summary>${pre(hex + rest)}</details></div>`;
 }
 
+/**
+ * Whether the JSON that is shown has every byte of the frame but spaces: then the bytes say nothing more, and a page with those of every
+ * frame would be three times as large.
+ */
+function isSaidByText({ entry, frame, verdicts }: Row): boolean {
+  if (entry.k !== "f" || frame?.json.isPlain !== true || verdicts.length > 0) return false;
+  const { raw = "" } = entry;
+  return !/[^ -~]/.test(raw) || escapeControls(raw) === raw;
+}
+
 function verdictHtml(verdict: Verdict): string {
   const { rule, party, says, pointer, range, spec } = verdict;
-  const where = [pointer, range === undefined ? undefined : `bytes ${range[0]}–${range[1]}`].filter(
+  const where = [pointer, range === undefined ? undefined : wording.range(range)].filter(
     (part) => part !== undefined && part !== "",
   );
   return `<p><strong>${escaped(rule.id)}</strong> ${escaped(`${party}: ${says}`)} ${escaped(where.join(" · "))} <a href="${escaped(spec)}" rel="noreferrer" title="${escaped(wording.requirement(verdict))}">specification</a></p>`;

@@ -32,9 +32,44 @@ export function usageErrorText(message: string, program: Command, words: readonl
     command === undefined || kind === "command"
       ? "parlance help lists the commands"
       : `parlance help ${command.name()} shows how to write it`;
-  const advice = (kind === undefined ? undefined : didYouMean(name, namesIn(kind, command ?? program))) ?? page;
+  const known = elsewhere.get(name)?.(command);
+  const near = kind === undefined ? undefined : didYouMean(name, namesIn(kind, command ?? program));
+  const isMissing = command !== undefined && headline.startsWith("missing required argument");
+  const usage = isMissing ? `parlance ${command.name()} ${command.usage().split("\n")[0]}` : undefined;
+  const advice = known ?? near ?? usage ?? page;
   return `${style.red("✖")} ${headline}\n  ${style.dim("→")} ${advice}\n`;
 }
+
+type Advice = (command: Command | undefined) => string | undefined;
+
+/** For commands that connect to a server. */
+function forHeader(value: string): Advice {
+  return (command) =>
+    command?.options.some(({ long }) => long === "--header") === true ? `write --header ${value}` : undefined;
+}
+
+const token = forHeader("'Authorization: Bearer …'");
+const lists =
+  (name: string): Advice =>
+  (command) =>
+    command === undefined ? `parlance list <target> ${name}` : undefined;
+
+/** Options and commands of other programs, and what takes their place here. */
+const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
+  ["-H", forHeader("'Name: value'")],
+  ["--headers", forHeader("'Name: value'")],
+  ["--token", token],
+  ["--bearer", token],
+  ["--auth", token],
+  ["tools", lists("tools")],
+  ["resources", lists("resources")],
+  ["templates", lists("templates")],
+  ["prompts", lists("prompts")],
+  [
+    "inspect",
+    (command) => (command === undefined ? "parlance talk <target>, or parlance run --ui <target>" : undefined),
+  ],
+]);
 
 function namesIn(kind: string, command: Command): readonly string[] {
   const help = command.createHelp();

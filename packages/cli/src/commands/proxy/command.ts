@@ -21,6 +21,7 @@ interface ProxyFlags extends FaultFlags, OriginFlags {
   readonly keepSecrets?: true;
   readonly name?: string;
   readonly iKnow?: true;
+  readonly ui?: true;
   readonly json?: true;
 }
 
@@ -69,6 +70,7 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--keep-secrets", keepSecretsHelp)
     .option("--name <name>", "what the server is called in the name of the recording")
+    .option("--ui", "show it in the browser too")
     .option("--json", "print one JSON object per line, for programs");
   addOriginOption(command);
   addFaultOptions(command)
@@ -76,7 +78,8 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
 }
 
-async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Promise<number> {
+async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number> {
+  const { out, err, interrupt } = invocation;
   const { target, iKnow = false, keepSecrets = false } = flags;
   if (target === undefined)
     throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
@@ -115,7 +118,10 @@ async function proxy(flags: ProxyFlags, { out, err, interrupt }: Invocation): Pr
       out.style.dim(`recording to ${path}; Ctrl-C ends it`),
     );
   }
+  const page =
+    flags.ui === true ? await (await import("../open/command.js")).showRecording(path, invocation) : undefined;
   await aborted(interrupt.stop);
+  await page?.close();
   await proxy.close();
   const outcome = await recorder.end();
   if (outcome.untold > 0) err.print(missingAtEnd(outcome));

@@ -1,4 +1,4 @@
-import { type Comparable, type Comparison, comparableSteps, comparisonSteps } from "@parlance/wire";
+import { Comparable, type Comparison, Conversation, comparisonSteps } from "@parlance/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -7,7 +7,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { lined } from "../../shared/output/terminal.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { openRecorded } from "../../shared/recordings/load-recording.js";
+import { RecordingReader } from "../../shared/recordings/read-recording.js";
 
 type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
 
@@ -60,8 +60,15 @@ async function diff(before: string, after: string, flags: DiffFlags, { out, inte
   const pace = new Pace(interrupt, "nothing is compared yet");
   // One conversation after the other: only what is compared of both is in memory at the same time.
   const read = async (word: string): Promise<Comparable> => {
-    const { conversation } = await openRecorded(word, pace);
-    return pace.run(comparableSteps(conversation, { ignore: flags.ignore ?? [] }));
+    const conversation = new Conversation({ keepRows: false });
+    const comparable = new Comparable({ ignore: flags.ignore ?? [] });
+    const reader = await RecordingReader.find(word, pace);
+    for await (const entries of reader.lists())
+      for (const entry of entries) {
+        const row = conversation.push(entry);
+        if (row !== undefined) comparable.take(row);
+      }
+    return comparable;
   };
   const comparison = await pace.run(comparisonSteps(await read(before), await read(after)));
   if (flags.json === true) out.print(comparisonJson(comparison));

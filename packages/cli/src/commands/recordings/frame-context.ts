@@ -17,6 +17,12 @@ const mostRead = 4_000;
 const answerWithin = 1 << 20;
 /** The members that hold the id of a request. */
 const idNames = "id|requestId|io\\.modelcontextprotocol/subscriptionId";
+/** Parts of the methods that open a conversation or list tools, each with a rare character: a search for one character is faster. */
+const openingWords = [
+  ["initialize", "z"],
+  ["/discover", "/"],
+  ["tools/list", "/"],
+] as const;
 /** More characters are in no text. */
 const longestText = 0x1fff_ff00;
 /** More lines than that are not fewer than all. */
@@ -118,12 +124,16 @@ class FrameContext {
 
   /** How the conversation was opened, and the tools that were listed before. */
   #takeHandshake(): void {
-    for (const word of ["initialize", "/discover", "tools/list"])
-      for (let at = this.#text.indexOf(word); at >= 0 && at < this.#target.at; at = this.#text.indexOf(word, at + 1)) {
+    const text = this.#text;
+    for (const [word, rare] of openingWords) {
+      const offset = word.indexOf(rare);
+      for (let at = text.indexOf(rare); at >= 0 && at < this.#target.at; at = text.indexOf(rare, at + 1)) {
+        if (!text.startsWith(word, at - offset)) continue;
         const line = this.#startOf(at);
         this.#take(line);
         this.#takeAnswer(line);
       }
+    }
   }
 
   /** The request or response of the message. */

@@ -2,11 +2,13 @@ import type { CheckReport } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
 import { awaitAftermath, converse, untilOver } from "../../shared/client/converse.js";
-import { exercise, type Skipped } from "../../shared/client/exercise.js";
+import { exercise, type ListName, type Skipped } from "../../shared/client/exercise.js";
+import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Failure } from "../../shared/failure.js";
+import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
@@ -24,6 +26,7 @@ interface RunFlags extends ServerFlags {
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
+  readonly ui?: true;
 }
 
 const about = `Be the client of a server, and record every byte: greet it, list everything that
@@ -42,11 +45,12 @@ export function registerRun(program: Command, invocation: Invocation): void {
         .option("--record <file>", "record to this file; one that holds something is left alone")
         .option("--keep-secrets", keepSecretsHelp)
         .option("--name <name>", "what the server is called in the name of the recording")
-        .option("--no-ui", "show it here, in the terminal: there is no other way yet"),
+        .option("--ui", "show it in the browser too, until Ctrl-C"),
     help: [argumentHelp],
     examples: `  parlance run -- node server.js
   parlance run --once --call "add a:=2 b:=3" "node server.js"
   parlance run --once --record run.parlance.jsonl http://localhost:3000/mcp
+  parlance run --ui -- node server.js          shows it in the browser
   parlance check last                          judges what was just recorded`,
     run,
   });
@@ -56,16 +60,24 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   const { out, err, interrupt } = invocation;
   const calls = (flags.call ?? []).map(parseCall);
   const target = await chooseTarget(word, invocation.command, flags);
-  const answerer = answererIfGiven(flags, target.title, invocation);
   const recorded = await recordedTarget(target, flags);
+  const words = { title: word ?? target.title, command: invocation.command };
+  const shown =
+    flags.ui === true
+      ? await (await import("../open/command.js")).showConversation(recorded.path, words, invocation)
+      : undefined;
+  const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
   let failure: Failure | undefined;
   const onFailure = (why: Failure): void => {
     failure = why;
   };
-  const how = { target: recorded.target, flags, invocation, answerer, onFailure };
+  const onObservation = (observation: Observation): void => shown?.acting.see(observation);
+  const how = { target: recorded.target, flags, invocation, answerer, onObservation, onFailure };
   const code = await converse(how, async (client, observed) => {
-    const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
+    shown?.acting.open(client, observed);
+    const onItem = (list: ListName, item: unknown): void => shown?.acting.takeItem(list, item);
+    const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true, onItem });
     await awaitAftermath(interrupt.stop);
     if (flags.once !== true) {
       if (flags.json !== true)
@@ -75,6 +87,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
     return exitCodes.clean;
   });
+  shown?.acting.close();
   const missing = await recorded.end();
   await followed.end();
   // After the table, which has the frames before the failure.
@@ -85,6 +98,11 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   else
     for (const report of reports)
       out.print("", ...summaryLines(report, out), out.style.dim(`recorded to ${report.source}`));
+  if (shown !== undefined) {
+    if (!interrupt.stop.aborted) err.print(err.style.dim("the page stays; Ctrl-C ends it"));
+    await aborted(interrupt.stop);
+    await shown.page.close();
+  }
   return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
 }
 

@@ -27,7 +27,7 @@ export const answerHelp = `A server may request input while it runs a call: a fo
 (elicitation), a message of a model (sampling), folders to work in (roots).
 On a terminal you are prompted. In scripts, --answer gives the responses in
 order; the last one is used for all that follow (without an --answer, talk and
-run do not declare these capabilities):
+run without --ui do not declare these capabilities):
   --answer '{"name":"Ada"}'    fills in a form; defaults may be left out
   --answer accept              accepts a form with its defaults, or a URL
   --answer decline             declines everything; cancel cancels it
@@ -60,7 +60,7 @@ function parseAnswer(text: string): WrittenAnswer {
     throw new InvalidArgumentError(
       'Write a JSON object with the fields of the form, accept, decline, cancel, url=… or sampling=…; e.g. {"name":"Ada"}.',
     );
-  // What the fields allow is known when the form is there: the library checks it before it goes out.
+  // The library checks the values against the fields of the form before it sends them.
   return { to: "form", result: { action: "accept", content: content as ElicitResult["content"] } };
 }
 

@@ -20,7 +20,7 @@ export interface Skipped {
 export async function exercise(
   client: Client,
   wanted: readonly WantedCall[],
-  options: AskOptions,
+  options: ExerciseOptions,
 ): Promise<readonly Skipped[]> {
   const tools = await listAdvertised(client, options);
   const calls = wanted.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
@@ -108,12 +108,18 @@ export interface AskOptions {
   readonly force?: boolean;
 }
 
+interface ExerciseOptions extends AskOptions {
+  /** Takes every item of every list. */
+  readonly onItem?: (list: ListName, item: unknown) => void;
+}
+
 /** Requests every advertised list, and returns the tools. Refused lists are skipped. */
-async function listAdvertised(client: Client, options: AskOptions): Promise<readonly Tool[]> {
+async function listAdvertised(client: Client, options: ExerciseOptions): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const list of offeredLists) {
     if (!isAsked(client, list, options.force)) continue;
     const take = (item: unknown): void => {
+      options.onItem?.(list.name, item);
       const tool = list.name === "tools" ? toolOf(item) : undefined;
       if (tool !== undefined) tools.push(tool);
     };

@@ -1,8 +1,8 @@
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import { methods } from "@parlance/mcp/protocol";
+import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, methods, namedBy } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
-import { type Failure, type Stage, toFailure } from "../failure.js";
+import { Failure, type Stage, toFailure } from "../failure.js";
 import type { Interrupt } from "../interrupt.js";
 import type { FrameRow } from "../output/conversation-rows.js";
 import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../target/route.js";
@@ -23,7 +23,7 @@ export type Observation =
   /** The start or the exit of the server's process. */
   | { readonly kind: "life"; readonly at: number; readonly text: string };
 
-/** What can be set about a target. */
+/** Options of an observed target. */
 export interface ObserveOptions {
   readonly interrupt: Interrupt;
   /** Takes everything that is seen, in order. */
@@ -41,6 +41,8 @@ export class ObservedTarget {
   #channels: readonly Channel[] = [];
   #dialled: TargetChannel | undefined;
   #stderr: TextLines | undefined;
+  /** Where the client posted to last. */
+  #lastPost: { readonly url: URL; readonly headers: Headers } | undefined;
   #ended: string | undefined;
   #error: Error | undefined;
 
@@ -75,7 +77,11 @@ export class ObservedTarget {
       const dial = { force: this.#options.interrupt.force, ...(timeout !== undefined && { openTimeout: timeout }) };
       return connect(() => this.#tapped(this.#dial(route.dial, dial)), options);
     }
-    const fetch = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
+    const watched = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
+    const fetch: typeof watched = (url, init) => {
+      if (init.method === "POST") this.#lastPost = { url, headers: new Headers(init.headers) };
+      return watched(url, init);
+    };
     const auth = hasAuthorization(route.headers) ? {} : { auth: withKeptTokens(route.url, { tell: this.#tellHttp }) };
     const settings = { ...options, fetch, headers: route.headers, reopen: false, ...auth };
     try {
@@ -85,6 +91,30 @@ export class ObservedTarget {
     }
     await signInAt(route.url);
     return connect(route.url, settings);
+  }
+
+  /**
+   * Sends bytes as they are, beside the client, which drops what answers them. Over HTTP they are the body of a POST with the headers of the
+   * last request of the client. @throws Failure if the target takes no bytes; what `fetch` throws
+   */
+  async sendRaw(bytes: Uint8Array): Promise<void> {
+    const { stdin } = this.#dialled ?? {};
+    if (stdin !== undefined) {
+      stdin.write(bytes);
+      return;
+    }
+    if (this.#lastPost === undefined)
+      throw new Failure("only a command and a URL of HTTP take bytes as they are", { exitCode: exitCodes.usage });
+    const { url, headers } = this.#lastPost;
+    const body = new Uint8Array(bytes);
+    const response = await fetch(url, {
+      method: "POST",
+      headers: mirroring(headers, body),
+      body,
+      signal: this.#over.signal,
+    });
+    // The proxy records the response while it is read; a stream of events may never end.
+    void response.body?.pipeTo(new WritableStream()).catch(() => undefined);
   }
 
   /** Converts anything thrown by the conversation into a failure. */
@@ -169,6 +199,28 @@ export class ObservedTarget {
       }, milliseconds).unref();
     }
   };
+}
+
+/** The headers of a request for another body: those that repeat the body follow it. */
+function mirroring(headers: Headers, body: Uint8Array): Headers {
+  const mirrors = headers.has(mcpHeaders.method);
+  const kept = new Headers([...headers].filter(([name]) => !name.startsWith("mcp-param-")));
+  for (const name of [mcpHeaders.method, mcpHeaders.name]) kept.delete(name);
+  const message = mirrors ? messageIn(body) : undefined;
+  if (typeof message?.method !== "string") return kept;
+  kept.set(mcpHeaders.method, encodeHeaderValue(message.method));
+  const name = isObject(message.params) ? message.params[namedBy.get(message.method) ?? ""] : undefined;
+  if (typeof name === "string") kept.set(mcpHeaders.name, encodeHeaderValue(name));
+  return kept;
+}
+
+function messageIn(body: Uint8Array): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // A frame that is not JSON has nothing to repeat.
+  }
 }
 
 /** The signals after an interrupt, and their delays in milliseconds. */

@@ -24,16 +24,16 @@ export interface TargetWords {
   readonly rest: readonly string[];
 }
 
-/** What distinguishes one command that is the client of a server from the others. */
+/** The settings of one command that is the client of a server. */
 export interface ServerCommand<Flags extends ServerFlags> {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** What follows the target, as the usage line shows it: `<tool> [name=value…]`. Default: nothing may. */
+  /** The words after the target, as the usage line shows them: `<tool> [name=value…]`. Default: none are allowed. */
   readonly words?: string;
   /** `several`: the option may be repeated. */
   readonly revision?: "one" | "several";
-  /** What `--json` prints. */
+  /** The help text of `--json`. */
   readonly json: string;
   /** Adds the options that only this command has. */
   readonly addOptions?: (command: Command) => void;
@@ -88,9 +88,23 @@ function targetWords(
   { command }: Invocation,
 ): TargetWords {
   const [target, rest] = command === undefined || words === undefined ? [given[0], given.slice(1)] : [undefined, given];
+  const [first = "", second = "", ...others] = given;
+  if (command === undefined && words !== undefined && /^[\w-]+$/.test(first) && looksLikeTarget(second)) {
+    const [quoted] = /\s/.test(second) ? [JSON.stringify(second)] : [second];
+    throw usageFailure(`the target comes before ${first}`, `parlance ${[name, quoted, first, ...others].join(" ")}`);
+  }
   if (words === undefined && rest.length > 0)
     throw usageFailure(`there is a word too many: ${rest.join(" ")}`, `parlance help ${name}`);
   return { target, rest };
+}
+
+/** Whether a word can only be a target: a URL, a module, or a command with its arguments. */
+function looksLikeTarget(word: string): boolean {
+  return (
+    /^(?:https?|wss?):\/\//i.test(word) ||
+    /^[\w./-]+\.[cm]?[jt]s$/.test(word) ||
+    /^(?:node|npx|bun|deno|uvx|python3?) /.test(word)
+  );
 }
 
 function revisions(text: string, others?: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Id } from "@parlance/mcp/jsonrpc";
 import type { Level, Sender } from "@parlance/wire";
-import { cut, cutMiddle, left, right, widthOf } from "./columns.js";
+import { cut, cutMiddle, left, right, widthOf, wrapWords } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
 import { type Paint, type Style, signs } from "./style.js";
 
@@ -26,7 +26,7 @@ export interface Part {
   readonly pair?: number;
   /** The method; of a response that of its request. */
   readonly method?: string;
-  /** What it says, in a few words of the sender. */
+  /** Its content, in a few words of the sender. */
   readonly detail: string;
   /** Milliseconds since its request. */
   readonly latency?: number;
@@ -143,10 +143,20 @@ export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Re
   ];
 }
 
+/** The most lines of a verdict; a longer one is cut in its middle. */
+const mostOfMark = 3;
+
+/** Verdicts below their message: one that is too long for a line continues below, because its end has the point. */
 function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
-  return marks.map(({ level, text }) => {
+  const hanging = 2; // The sign and its space.
+  const room = width - indent - hanging;
+  return marks.flatMap(({ level, text }) => {
     const paint = level === "must" ? style.red : style.yellow;
-    return `${" ".repeat(indent)}${paint(cutMiddle(`${signs[level]} ${text}`, width - indent))}`;
+    const lines = wrapWords(cutMiddle(text, room * mostOfMark - room / 2), room);
+    return lines.map((line, index) => {
+      const start = index === 0 ? `${signs[level]} ` : " ".repeat(hanging);
+      return `${" ".repeat(indent)}${paint(`${start}${cutMiddle(line, room)}`)}`;
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { recordingDirectory, recordingSuffix } from "../recordings/recording-directory.js";
 
 /** Launchers, which do not name the server. */
@@ -14,11 +14,14 @@ export function newRecordingPath(name: string, env: NodeJS.ProcessEnv): string {
   return join(recordingDirectory(env), `${when}-${name}-${process.pid}${recordingSuffix}`);
 }
 
-/** The name of a server by the first distinctive word of its command. */
-export function serverName(words: readonly string[]): string {
+/**
+ * The name of a server by the first distinctive word of its command, or by the folder of a file such as `server.js`, whose path is
+ * relative to `directory`.
+ */
+export function serverName(words: readonly string[], directory: string = process.cwd()): string {
   const [first = "server"] = words;
   const word = words.find((each) => !each.startsWith("-") && !launchers.test(basename(each))) ?? first;
-  return plain(everyday.test(stem(word)) ? nameOfFolder(word) : stem(word));
+  return plain(everyday.test(stem(word)) ? nameOfFolder(resolve(directory, word)) : stem(word));
 }
 
 /** The name of a server by its URL. */
@@ -28,7 +31,7 @@ export function hostName(url: URL): string {
 
 function nameOfFolder(path: string): string {
   const folder = dirname(path);
-  if (folder === "." || folder === dirname(folder)) return stem(path);
+  if (folder === dirname(folder)) return stem(path);
   return everyday.test(basename(folder)) ? nameOfFolder(folder) : basename(folder);
 }
 

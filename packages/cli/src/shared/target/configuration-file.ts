@@ -91,7 +91,8 @@ export async function findServers(
   files: readonly ConfigurationFile[],
 ): Promise<readonly [FoundServer, ...FoundServer[]]> {
   const read = (await Promise.all(files.map(load))).filter((loaded) => loaded !== undefined);
-  if (read.length === 0 && files.length === 1) throw fileFailure(`there is no file ${pathsOf(files)}`);
+  if (read.length === 0 && files.length === 1)
+    throw usageFailure(`there is no file ${pathsOf(files)}`, "--config names any other file");
   if (read.length === 0) throw fileFailure(`none of these files is there:\n${pathsOf(files)}`);
   const all = read.flatMap((loaded) => loaded.configuration.servers.map((server) => ({ loaded, server })));
   const [found, ...others] = all.filter(({ server }) => server.name === name);
@@ -131,7 +132,7 @@ export class ChangedMeanwhile extends Error {}
 
 /**
  * Puts new bytes in place of a file: at every moment there is the whole old one or the whole new one, with the same mode.
- * What was there stays beside it, or `original`, if a backup of that is there already and the rest can be had from it.
+ * The former file stays beside it, or `original`, if a backup of that is there already and the rest can be had from it.
  * Gives back the path of the backup.
  */
 export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffer): Promise<string> {

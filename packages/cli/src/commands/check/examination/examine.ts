@@ -16,7 +16,7 @@ import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
 import { openingProbes } from "./probes/opening.js";
 
-/** What came of one probe in one revision. */
+/** The result of one probe in one revision. */
 export interface ProbeResult {
   readonly probe: Probe;
   readonly finding: Finding;
@@ -26,7 +26,7 @@ export interface ProbeResult {
   readonly verdict: Verdict | undefined;
 }
 
-/** What came of a revision. */
+/** The results of one revision. */
 export interface RevisionResult {
   readonly revision: Revision;
   /** Why the server does not speak it; undefined where it does. */
@@ -34,15 +34,17 @@ export interface RevisionResult {
   readonly results: readonly ProbeResult[];
 }
 
-/** What came of the whole. */
+/** The results of all revisions. */
 export interface Examination {
   readonly revisions: readonly RevisionResult[];
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
-  /** What the rules say of what the server sent meanwhile. The client broke many on purpose. */
+  /** The verdicts on the messages of the server. The client broke many rules on purpose. */
   readonly verdicts: readonly Verdict[];
   /** The probes that failed, in the same words. */
   readonly failures: readonly Verdict[];
+  /** The requests that waited for an answer when the examination was interrupted. */
+  readonly waiting: ReturnType<Conversation["pending"]>;
 }
 
 export interface ExamineOptions {
@@ -78,6 +80,12 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
     entries.push(entry);
     conversation.push(entry);
   });
+  let waiting: Examination["waiting"] = [];
+  // When the servers have been closed, nothing waits any more.
+  const interrupted = (): void => {
+    waiting = conversation.pending(writer.now).filter(({ over }) => !over);
+  };
+  options.signal.addEventListener("abort", interrupted, { once: true });
   const results: RevisionResult[] = [];
   const start: StartTime = { slowest: undefined };
   for (const revision of options.revisions ?? revisions) {
@@ -85,10 +93,11 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
     const result = await new RevisionExamination(route, revision, conversation, writer, start, options).run();
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
+  options.signal.removeEventListener("abort", interrupted);
   conversation.finish();
   const failures = results.flatMap((result) => result.results.flatMap(({ verdict }) => verdict ?? []));
   const verdicts = conversation.verdicts.filter(({ party }) => party === "server");
-  return { revisions: results, entries, conversation, verdicts, failures };
+  return { revisions: results, entries, conversation, verdicts, failures, waiting };
 }
 
 class RevisionExamination {
