@@ -17,6 +17,7 @@ const longForms = [
   "test/cli/commands/completion.test.ts",
   "test/cli/conventions.test.ts",
   "test/create/installed.test.ts",
+  "test/examples/nextjs.test.ts",
   "test/docs/readme.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",

@@ -34,6 +34,7 @@ const guides = [
   group("Servers", "guides", [
     "tools",
     "structured-output",
+    "paged-results",
     "schemas",
     "resources",
     "changes",
@@ -96,7 +97,16 @@ const apiPages = existsSync(api)
   : [];
 
 const reference = [
-  group("Command", "reference", ["commands", "record", "check", "filters", "replay", "rules", "messages"]),
+  group("Command", "reference", [
+    "commands",
+    "record",
+    "check",
+    "filters",
+    "replay",
+    "rules",
+    "portability",
+    "messages",
+  ]),
   group("Options of commands", "reference/commands", [
     "attach",
     "ask",

@@ -13,7 +13,7 @@ export function postChannel(url) {
   let receiver;
   /** One POST after the other: nothing else keeps them in order. */
   let last = Promise.resolve();
-  /** What is posted, by its id. @type {Map<unknown, AbortController>} */
+  /** The requests that are posted, by their ids. @type {Map<unknown, AbortController>} */
   const posted = new Map();
 
   /** @param {string} body @param {AbortSignal} signal */
@@ -30,7 +30,7 @@ export function postChannel(url) {
     send(frame) {
       const { id, method, params } = JSON.parse(frame);
       if (method === cancellation.method) {
-        posted.get(params[cancellation.idMember])?.abort(); // Nobody has to be told: whoever hangs up wants no answer.
+        posted.get(params[cancellation.idMember])?.abort(); // No response is needed: a caller that hangs up reads none.
         return;
       }
       const controller = new AbortController();

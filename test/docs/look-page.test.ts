@@ -51,7 +51,7 @@ async function output(command: string): Promise<string> {
 function settled(text: string): readonly string[] {
   const lines = text
     .replaceAll("server.js", "server.ts")
-    .replaceAll(/\S*\d{8}-\d{6}-server-\d+/g, "<recording>")
+    .replaceAll(/\S*\d{8}-\d{6}-[\w-]+-\d+/g, "<recording>")
     .replaceAll(/ +\b\d+\.\d{3,6}\b/g, " <time>")
     .replaceAll(/\b\d+(?:\.\d+)? (?:ms|s)\b/g, "<latency>")
     .replaceAll(/pid \d+/g, "pid <pid>")

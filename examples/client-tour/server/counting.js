@@ -29,7 +29,7 @@ export function addCounting(server) {
     });
     context.progress(1, undefined, "waiting");
     await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
-    return "Nobody reads this";
+    return "This is not read";
   });
 
   const waits = {
