@@ -145,6 +145,8 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   const { dependencies, peerDependencies } = manifest;
   const input = { ...entriesOf(folder, manifest), ...kept[name] };
   const dir = `${folder}/dist`;
+  // Bundlers of web applications read the sources of a library from its source maps. Those of what runs in Node alone give positions.
+  const sourcemapExcludeSources = name !== "mcp";
   const common: RolldownOptions = {
     input,
     platform: manifest.bin === undefined ? "neutral" : "node",
@@ -165,6 +167,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
       dir,
       cleanDir: true,
       sourcemap: true,
+      sourcemapExcludeSources,
       // A chunk is named after its module; the modules of the commands are all called `command`, and so take the name of their folder.
       chunkFileNames: ({ name, facadeModuleId }) =>
         name === "command" && facadeModuleId ? `${basename(dirname(facadeModuleId))}.js` : "[name].js",
@@ -180,7 +183,13 @@ function buildsOf(name: string): readonly RolldownOptions[] {
         input: { [thread]: `${folder}/${path}` },
         external: /^node:/,
         plugins: [libraries()],
-        output: { dir, sourcemap: true, chunkFileNames: `${thread}-[name].js`, comments: { jsdoc: false } },
+        output: {
+          dir,
+          sourcemap: true,
+          sourcemapExcludeSources,
+          chunkFileNames: `${thread}-[name].js`,
+          comments: { jsdoc: false },
+        },
       }),
     );
     return [code, ...files];

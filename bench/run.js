@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- a|b|c|h|w [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
+ * `npm run bench -- a|b|c|h|p|w [--rounds 9] [--only ping,add] [--contestants jayson,mcp-lite] [--json]`
  *
  * Prints a table for people, or all figures as JSON. Exit code 0 when it could measure, whatever it found: a bar that is
  * missed is shown, and judged by a reader who knows how quiet the machine was.
@@ -32,6 +32,7 @@ async function main() {
   if (!Number.isInteger(rounds) || rounds < 1) refuse(`--rounds takes a count, got ${values.rounds}`);
   const [name = "a"] = positionals;
   if (name === "w") return runWire(rounds, values.json);
+  if (name === "p") return runPage(rounds, values.json);
   if (name === "h") return runHostile(rounds, values.only?.split(","), values.json);
   if (!existsSync(new URL(`suites/${name}.js`, here))) refuse(`There is no suite ${name}`);
 
@@ -75,6 +76,22 @@ async function runWire(rounds, asJson) {
   else
     console.log(
       `\nSuite w: one server, directly and behind the tap\nNode ${process.version}, rounds: ${rounds}\n\n${printWire(measured)}\n\nA long recording\n\n${printScale(scale)}`,
+    );
+}
+
+/**
+ * Suite P measures the page in the browser of the system.
+ * @param {number} rounds
+ * @param {boolean} asJson
+ */
+async function runPage(rounds, asJson) {
+  if (!existsSync(new URL("packages/cli/dist/page/page.js", root))) npm(["run", "build"], root);
+  const { measurePage, printPage } = await import("./page.js");
+  const measured = await measurePage(rounds);
+  if (asJson) console.log(JSON.stringify(measured));
+  else
+    console.log(
+      `\nSuite p: the page, and 100,000 frames\nNode ${process.version}, rounds: ${rounds}\n\n${printPage(measured)}`,
     );
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -13,6 +13,7 @@ interface PackageJson {
   readonly name: string;
   readonly version: string;
   readonly repository?: { readonly url: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
@@ -69,6 +70,34 @@ describe.each(folders)("%s", (folder) => {
     ).toEqual([]);
   });
 });
+
+test("the command takes at most 8 MB when it is installed, with everything that it depends on", async () => {
+  const sizes = new Map<string, number>();
+  const add = async (folder: string): Promise<void> => {
+    const { name, dependencies = {} } = await readPackage(folder);
+    if (sizes.has(name)) return;
+    sizes.set(name, await installedBytes(folder));
+    for (const dependency of Object.keys(dependencies)) await add(`node_modules/${dependency}`);
+  };
+  await add("packages/cli");
+  expect([...sizes.keys()]).toEqual(
+    expect.arrayContaining(["@parlance/cli", "@parlance/mcp", "@parlance/wire", "jose", "ws"]),
+  );
+  expect([...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(8e6);
+});
+
+/** Bytes of a package on the disk of its user. Packages of this repository are links: of these it is what is packed. */
+async function installedBytes(folder: string): Promise<number> {
+  const path = await realpath(join(root, folder));
+  if (path.startsWith(join(root, "packages"))) {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: path });
+    const [{ unpackedSize }] = JSON.parse(stdout) as readonly [{ readonly unpackedSize: number }];
+    return unpackedSize;
+  }
+  const found = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => stat(join(parentPath, name)));
+  return (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+}
 
 test("every file of the repository that names its address names the same one", async () => {
   for (const file of ["README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md"]) {
