@@ -8,7 +8,7 @@ import { FrameList } from "./frame-list.js";
 import { Icon } from "./icons.js";
 import { Help, isHelpOpen } from "./keys.js";
 import { Panels } from "./panels/panels.js";
-import { addFilter, announcement, failure, follows, open, recordings, selectPlace, view } from "./state.js";
+import { addFilter, announcement, failure, follows, open, panel, recordings, selectPlace, view } from "./state.js";
 
 /** The page. */
 export function App(): JSX.Element {
@@ -37,6 +37,14 @@ export function App(): JSX.Element {
       {failure.value !== undefined && (
         <p class="notice" role="alert">
           {failure.value}
+        </p>
+      )}
+      {acting.value?.failure !== undefined && (
+        <p class="notice" role="alert">
+          The conversation failed: {acting.value.failure.says}{" "}
+          <button type="button" onClick={() => (panel.value = "doctor")}>
+            why <kbd>h</kbd>
+          </button>
         </p>
       )}
       <FilterBar />
@@ -99,9 +107,9 @@ function Summary(): JSX.Element | null {
         <span class="ok">no violation</span>
       )}
       {pending > 0 && (
-        <span class="pending">
+        <button type="button" class="pending" onClick={() => (panel.value = "process")}>
           <Icon name="waits" /> {pending} without a response
-        </span>
+        </button>
       )}
     </div>
   );

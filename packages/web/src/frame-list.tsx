@@ -97,7 +97,7 @@ function filterByCell(row: PageRow, target: EventTarget | null): void {
 }
 
 function Cells({ row }: { readonly row: PageRow }): JSX.Element {
-  const { n, at, from, kind, id, pair, what, latency, waits, size, rules } = row;
+  const { n, at, from, kind, id, pair, what, latency, waits, refusal, size, rules } = row;
   return (
     <>
       <span role="gridcell" class="n">
@@ -120,7 +120,9 @@ function Cells({ row }: { readonly row: PageRow }): JSX.Element {
         {what}
       </span>
       <span role="gridcell" class="latency">
-        {latency !== undefined ? durationText(latency) : waits ? "waiting" : ""}
+        {latency !== undefined && durationText(latency)}
+        {waits && "waiting"}
+        {refusal !== undefined && `HTTP ${refusal}`}
       </span>
       <span role="gridcell" class="size">
         {size === undefined ? "" : bytesText(size)}

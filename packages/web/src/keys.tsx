@@ -62,6 +62,8 @@ const keys: readonly Key[] = [
     does: `panel: ${title}`,
     run: () => {
       panel.value = name;
+      const shown = name === "frame" ? '[role="grid"]' : ".panel";
+      requestAnimationFrame(() => document.querySelector<HTMLElement>(shown)?.focus());
     },
   })),
   {

@@ -7,6 +7,8 @@ export type {
   PageActing,
   PageAnswer,
   PageCall,
+  PageCheck,
+  PageFailure,
   PageFault,
   PageInput,
   PageOffer,
@@ -82,6 +84,8 @@ export interface PageRow {
   readonly until: number | undefined;
   /** A request without a response. */
   readonly waits: boolean;
+  /** The HTTP status with which a request was refused, instead of a response. */
+  readonly refusal: number | undefined;
   /** In bytes. */
   readonly size: number | undefined;
   /** The rules with verdicts on it. */
@@ -211,6 +215,19 @@ export interface PageCost {
   readonly tokens: number;
 }
 
+/** How long a request took. */
+export interface PageDuration {
+  /** The number of its frame. */
+  readonly n: number;
+  readonly method: string;
+  /** The tool, the prompt or the URI that it is about. */
+  readonly names: string | undefined;
+  /** In milliseconds. */
+  readonly latency: number;
+  /** The median of the other requests of the same method; undefined without others. */
+  readonly usual: number | undefined;
+}
+
 /** What model providers refuse in the definition of a tool. */
 export interface PageRefusal {
   readonly rule: string;
@@ -235,6 +252,8 @@ export interface PageCosts {
   /** The most expensive ones first. */
   readonly definitions: readonly PageCost[];
   readonly results: readonly PageCost[];
+  /** The requests that took the longest, longest first. */
+  readonly slowest: readonly PageDuration[];
   readonly refusals: readonly PageRefusal[];
 }
 

@@ -25,7 +25,7 @@ export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** What the lower half of the page shows. */
-export type PanelName = "frame" | "contract" | "cost" | "process";
+export type PanelName = "frame" | "contract" | "cost" | "process" | "doctor";
 export const panel = signal<PanelName>("frame");
 /** Whether the list stays at its end. */
 export const follows = signal(false);
@@ -193,11 +193,13 @@ async function selectUnread(place: number): Promise<void> {
   await readFrame(read.n, undefined);
 }
 
-/** Selects the next row with a violation, or the one before. */
+/** Selects the next row with a violation, or the one before; after the last one comes the first. */
 export async function selectViolation(back: boolean): Promise<void> {
-  const place = await call("violation", { from: selectedPlace.value ?? -1, back });
-  if (place === null) announcement.value = `no violation ${back ? "before" : "after"} this row`;
-  else selectPlace(place);
+  follows.value = false;
+  const next = await call("violation", { from: selectedPlace.value ?? -1, back });
+  const place = next ?? (await call("violation", { from: back ? (view.value?.count ?? 0) : -1, back }));
+  if (next === null) announcement.value = place === null ? "no violation" : `the ${back ? "last" : "first"} violation`;
+  if (place !== null) selectPlace(place);
 }
 
 /** Adds a condition to the filter, or sets it. */

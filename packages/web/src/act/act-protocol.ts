@@ -30,6 +30,10 @@ export interface PageActing {
   readonly phase: "opening" | "open" | "over";
   /** Grows when the lists of the server have changed. */
   readonly offers: number;
+  /** Why the conversation failed. */
+  readonly failure: PageFailure | undefined;
+  /** The last examination. */
+  readonly examination: { readonly isOver: boolean; readonly checks: readonly PageCheck[] } | undefined;
   /** The last calls, newest first. */
   readonly calls: readonly PageCall[];
   /** What the server asks for, oldest first. */
@@ -40,6 +44,23 @@ export interface PageActing {
   readonly canSubscribe: boolean;
   /** The resources that are subscribed to, and how often each was updated. */
   readonly subscriptions: readonly { readonly uri: string; readonly updates: number }[];
+}
+
+/** The failure of a command, as it prints it. */
+export interface PageFailure {
+  readonly says: string;
+  /** Evidence, line by line. */
+  readonly seen: readonly string[];
+  readonly remedy: string | undefined;
+}
+
+/** A check of `parlance doctor`. */
+export interface PageCheck extends PageFailure {
+  readonly name: string;
+  readonly state: "ok" | "failed" | "absent" | "not tried";
+  readonly notes: readonly string[];
+  /** Where the requirement is written that was broken. */
+  readonly rule: string | undefined;
 }
 
 /** A request of the server for input. */
@@ -101,6 +122,8 @@ export interface ActMethods {
     readonly faults: readonly PageFault[];
     readonly command: string | undefined;
   };
+  /** Makes the checks of `parlance doctor`; they go on when this has returned. */
+  examine(params: Record<string, never>): null;
   /** Makes a request; it goes on when this has returned its key. */
   request(params: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }): number;
   cancel(params: { readonly key: number }): null;

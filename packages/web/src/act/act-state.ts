@@ -87,6 +87,11 @@ function fail(error: unknown): void {
   actFailure.value = error instanceof Error ? error.message : String(error);
 }
 
+/** Makes the checks of `parlance doctor`. */
+export function examine(): void {
+  call("examine", {}).catch(fail);
+}
+
 /** Shows the form of an offer, or the list of all. */
 export function choose(offer: PageOffer | undefined): void {
   batch(() => {

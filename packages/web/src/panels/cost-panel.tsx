@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { bytesText, count } from "../format.js";
-import type { PageCost, PageCosts, PageRefusal } from "../protocol.js";
+import { bytesText, count, durationText } from "../format.js";
+import type { PageCost, PageCosts, PageDuration, PageRefusal } from "../protocol.js";
 import { FrameLink, useFacts } from "./facts.js";
 
 /** What the tools take of the context of a model, and what model providers refuse of them. */
@@ -14,7 +14,7 @@ export function CostPanel(): JSX.Element {
 }
 
 function Costs({
-  costs: { tokenizer, totals, definitions, results, refusals },
+  costs: { tokenizer, totals, definitions, results, slowest, refusals },
 }: {
   readonly costs: PageCosts;
 }): JSX.Element {
@@ -30,6 +30,7 @@ function Costs({
         <CostTable title="The most expensive definitions" costs={definitions} />
         <CostTable title="The largest results" costs={results} />
       </div>
+      <Slowest requests={slowest} />
       <Refusals refusals={refusals} />
     </>
   );
@@ -71,6 +72,45 @@ function CostTable({ title, costs }: { readonly title: string; readonly costs: r
             <td colSpan={4}>none</td>
           </tr>
         )}
+      </tbody>
+    </table>
+  );
+}
+
+function Slowest({ requests }: { readonly requests: readonly PageDuration[] }): JSX.Element | null {
+  if (requests.length === 0) return null;
+  return (
+    <table>
+      <caption>
+        <b>The slowest requests</b>
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">request</th>
+          <th scope="col" class="number">
+            took
+          </th>
+          <th scope="col" class="number">
+            others of the method
+          </th>
+          <th scope="col">place</th>
+        </tr>
+      </thead>
+      <tbody>
+        {requests.map(({ n, method, names, latency, usual }) => (
+          <tr key={n}>
+            <th scope="row">
+              <code>
+                {method} {names}
+              </code>
+            </th>
+            <td class="number">{durationText(latency)}</td>
+            <td class="number">{usual === undefined ? "" : `${durationText(usual)} median`}</td>
+            <td>
+              <FrameLink n={n} />
+            </td>
+          </tr>
+        ))}
       </tbody>
     </table>
   );

@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
+import { acting } from "../act/act-state.js";
 import { FrameDetail } from "../frame-detail.js";
 import { type PanelName, panel } from "../state.js";
 import { ContractPanel } from "./contract-panel.js";
 import { CostPanel } from "./cost-panel.js";
+import { DoctorPanel } from "./doctor-panel.js";
 import { ProcessPanel } from "./process-panel.js";
 
 interface Panel {
@@ -18,15 +20,18 @@ export const panels: readonly Panel[] = [
   { name: "contract", title: "Contract", key: "c", show: ContractPanel },
   { name: "cost", title: "Cost", key: "$", show: CostPanel },
   { name: "process", title: "Process", key: "p", show: ProcessPanel },
+  { name: "doctor", title: "Doctor", key: "h", show: DoctorPanel },
 ];
 
 /** The lower half of the page: the selected frame, or facts about the whole recording. */
 export function Panels(): JSX.Element {
   const Shown = panels.find(({ name }) => name === panel.value)?.show ?? FrameDetail;
+  // Only the command that has started or reached a server can examine it.
+  const offered = panels.filter(({ name }) => name !== "doctor" || acting.value !== undefined);
   return (
     <div class="lower">
       <nav class="tabs" aria-label="Panels">
-        {panels.map(({ name, title, key }) => (
+        {offered.map(({ name, title, key }) => (
           <button key={name} type="button" aria-pressed={name === panel.value} onClick={() => (panel.value = name)}>
             {title} <kbd>{key}</kbd>
           </button>

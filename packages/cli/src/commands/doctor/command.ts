@@ -6,7 +6,7 @@ import { addConversationOptions, type ConversationFlags, chooseTarget } from "..
 import { cut } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
-import { type Check, examine, exitCodeOf } from "./check.js";
+import { type Check, type Checked, examine, exitCodeOf, type Watcher } from "./check.js";
 import { commandCheck } from "./command-checks.js";
 import { Examined } from "./examined.js";
 import { httpChecks } from "./http-checks.js";
@@ -44,11 +44,10 @@ export function registerDoctor(program: Command, invocation: Invocation): void {
 
 async function doctor(word: string | undefined, flags: DoctorFlags, invocation: Invocation): Promise<number> {
   const { out, interrupt } = invocation;
-  const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
-  const examined = new Examined(target, flags, invocation);
+  const target = await chooseTarget(word, invocation.command, flags);
   const isForPeople = flags.json !== true;
   if (isForPeople) out.print(out.style.bold(cut(target.title, out.width)));
-  const checked = await examine(checksOf(target, examined, flags), interrupt.stop, {
+  const checked = await examineTarget(target, flags, invocation, {
     begin(name) {
       if (isForPeople) out.status(`… ${name}`);
     },
@@ -56,7 +55,6 @@ async function doctor(word: string | undefined, flags: DoctorFlags, invocation: 
       if (isForPeople && each.state !== "not tried") out.print(...checkLines(each, out));
     },
   });
-  await examined.close();
   if (interrupt.stop.aborted) return interrupt.exitCode;
   const exitCode = exitCodeOf(checked);
   if (isForPeople) out.print(...doctorVerdict(checked, out));
@@ -64,7 +62,23 @@ async function doctor(word: string | undefined, flags: DoctorFlags, invocation: 
   return exitCode;
 }
 
-function checksOf(target: Target, examined: Examined, flags: DoctorFlags): readonly Check[] {
+/** Makes the checks of `parlance doctor`. A command is started once more. */
+export async function examineTarget(
+  chosen: Target,
+  flags: ConversationFlags,
+  invocation: Invocation,
+  watcher: Watcher,
+): Promise<readonly Checked[]> {
+  const target = await withKeptToken(chosen);
+  const examined = new Examined(target, flags, invocation);
+  try {
+    return await examine(checksOf(target, examined, flags), invocation.interrupt.stop, watcher);
+  } finally {
+    await examined.close();
+  }
+}
+
+function checksOf(target: Target, examined: Examined, flags: ConversationFlags): readonly Check[] {
   const spoken = [
     answersCheck(examined),
     revisionCheck(examined),

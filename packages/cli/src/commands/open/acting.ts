@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Client, RpcError, type Subscription } from "@parlance/mcp/client";
-import type { Params } from "@parlance/mcp/jsonrpc";
+import { escapeControls, type Params } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, notifications } from "@parlance/mcp/protocol";
 import { compile, SchemaError } from "@parlance/mcp/schema";
 import type {
   ActMethods,
   PageActing,
   PageCall,
+  PageCheck,
+  PageFailure,
   PageFault,
   PageOffer,
   PageProgress,
@@ -15,6 +17,8 @@ import type {
 import { literalOf, nodeAt, type Row } from "@parlance/wire";
 import { isAsked, type ListName, offeredLists, readList } from "../../shared/client/exercise.js";
 import type { Observation, ObservedTarget } from "../../shared/client/observed-target.js";
+import type { Failure } from "../../shared/failure.js";
+import type { Checked, Watcher } from "../doctor/check.js";
 import type { LiveRecording, RecordingWatcher } from "./live-recording.js";
 import { type CommandTargetWords, commandLineOf, offerOf } from "./offers.js";
 import { PageInputs } from "./page-inputs.js";
@@ -40,6 +44,9 @@ interface ActedCall extends Pick<PageCall, "key" | "method" | "about" | "command
   answer: Row["messages"][number] | undefined;
 }
 
+/** Makes the checks of `parlance doctor`. Never rejects for what the target does. */
+export type Examine = (watcher: Watcher) => Promise<unknown>;
+
 /** Acts on the server that the command is connected to, for its pages. It has no client of its own. */
 export class Acting implements RecordingWatcher {
   /** Of each open page; called after each change. */
@@ -53,6 +60,7 @@ export class Acting implements RecordingWatcher {
   readonly #linked = new Set<() => void>();
   readonly #subscriptions = new Map<string, { updates: number; readonly subscription: Subscription }>();
   readonly #words: CommandTargetWords;
+  readonly #examine: Examine;
   readonly #recording: LiveRecording;
   /** The call whose request is being sent. */
   readonly #sending = new AsyncLocalStorage<ActedCall>();
@@ -64,9 +72,13 @@ export class Acting implements RecordingWatcher {
   #observed: ObservedTarget | undefined;
   #isOver = false;
   #last = 0;
+  #failure: Failure | undefined;
+  #examination: PageActing["examination"];
 
-  constructor(words: CommandTargetWords, recording: LiveRecording) {
+  /** @param examine makes the checks of `parlance doctor` */
+  constructor(words: CommandTargetWords, recording: LiveRecording, examine: Examine) {
     this.#words = words;
+    this.#examine = examine;
     this.#recording = recording;
     recording.watchers.add(this);
     void recording.loaded.catch(() => undefined); // A page that opens it says why it cannot be read.
@@ -80,8 +92,9 @@ export class Acting implements RecordingWatcher {
   }
 
   /** The conversation is over. What was called stays. */
-  close(): void {
+  close(failure: Failure | undefined): void {
     this.#isOver = true;
+    this.#failure = failure;
     this.#over.abort();
     this.#changed();
   }
@@ -91,6 +104,8 @@ export class Acting implements RecordingWatcher {
       title: this.#words.title,
       phase: this.#isOver ? "over" : this.#client === undefined ? "opening" : "open",
       offers: this.#offers,
+      failure: this.#failure && failureOf(this.#failure.message, this.#failure),
+      examination: this.#examination,
       calls: this.#calls.map((call) => pageCall(call)),
       inputs: this.inputs.waiting,
       roots: this.inputs.roots,
@@ -151,6 +166,21 @@ export class Acting implements RecordingWatcher {
       if (!(error instanceof SchemaError)) throw error;
       return [{ path: "", message: `the schema of the tool cannot be used: ${error.message}` }];
     }
+  }
+
+  /** Makes the checks of `parlance doctor`, if none are being made. */
+  examine(): void {
+    if (this.#examination?.isOver === false) return;
+    const show = (isOver: boolean, checks: readonly PageCheck[]): void => {
+      this.#examination = { isOver, checks };
+      this.#changed();
+    };
+    show(false, []);
+    const watcher: Watcher = {
+      begin: () => undefined,
+      show: (checked) => show(false, [...(this.#examination?.checks ?? []), pageCheck(checked)]),
+    };
+    void this.#examine(watcher).finally(() => show(true, this.#examination?.checks ?? []));
   }
 
   /** The command line that makes the same request; undefined for a request that no command makes. */
@@ -343,6 +373,24 @@ const listChanges: ReadonlySet<string> = new Set([
 function pageCall({ key, method, about, command, state, progress, request, ...call }: ActedCall): PageCall {
   const { answer, began, took = performance.now() - began } = call;
   return { key, method, about, command, state, progress, request, took, response: answer?.frame.entry.n };
+}
+
+function failureOf(
+  says: string,
+  { seen = [], remedy }: { readonly seen?: readonly string[]; readonly remedy?: string | undefined },
+): PageFailure {
+  return {
+    says: escapeControls(says),
+    seen: seen.map((line) => escapeControls(line)),
+    remedy: remedy === undefined ? undefined : escapeControls(remedy),
+  };
+}
+
+function pageCheck(checked: Checked): PageCheck {
+  const { name, state } = checked;
+  if (state === "not tried") return { name, state, ...failureOf("", {}), notes: [], rule: undefined };
+  const { says, notes = [], rule } = checked;
+  return { name, state, ...failureOf(says, checked), notes: notes.map((note) => escapeControls(note)), rule };
 }
 
 function aboutOf({ name, uri }: JsonObject): string {

@@ -5,7 +5,7 @@ import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { Acting } from "./acting.js";
+import { Acting, type Examine } from "./acting.js";
 import type { CommandTargetWords } from "./offers.js";
 import { type PageServer, servePage } from "./page-server.js";
 import type { Shown } from "./page-service.js";
@@ -68,10 +68,11 @@ export async function showRecording(path: string, { err, interrupt }: Invocation
 export async function showConversation(
   path: string,
   words: CommandTargetWords,
+  examine: Examine,
   { err, interrupt }: Invocation,
 ): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
   const recordings = new Recordings(path, interrupt);
-  const acting = new Acting(words, recordings.first);
+  const acting = new Acting(words, recordings.first, examine);
   const page = await listening({ recordings, acting });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return { page, acting };

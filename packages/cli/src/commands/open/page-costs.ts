@@ -1,7 +1,14 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
-import type { PageCost, PageCosts } from "@parlance/web/protocol";
-import { type Conversation, literalOf, nodeAt, type RecordedOperation, type WireMessage } from "@parlance/wire";
+import type { PageCost, PageCosts, PageDuration } from "@parlance/web/protocol";
+import {
+  type Conversation,
+  latencyOf,
+  literalOf,
+  nodeAt,
+  type RecordedOperation,
+  type WireMessage,
+} from "@parlance/wire";
 import { estimateTokenCount } from "tokenx";
 
 type Session = Conversation["sessions"][number];
@@ -37,6 +44,7 @@ export function costsOf(conversation: Conversation | undefined): PageCosts {
       const tool = answer.operation?.request.names ?? "";
       return costOf(answer, `${answer.pointer}/result`, tool) ?? [];
     }),
+    slowest: slowestOf(sessions.flatMap(({ operations }) => operations)),
     refusals: (conversation?.portability() ?? []).map(({ rule, n, pointer = "", range, says, spec }) => ({
       rule: rule.id,
       n,
@@ -60,6 +68,32 @@ export function definitionOf(tool: Tool): PageCost | undefined {
 /** The result of a call of a tool. */
 function resultOf({ request, answer }: RecordedOperation): WireMessage | undefined {
   return request.method === methods.callTool && answer?.kind === "res" ? answer : undefined;
+}
+
+/** The requests that took the longest. A subscription lasts as long as its client wants. */
+function slowestOf(operations: readonly RecordedOperation[]): readonly PageDuration[] {
+  const latencies = new Map<string, number[]>();
+  const answered = operations.flatMap(({ request: { frame, method = "", names }, answer }) => {
+    const latency = answer && latencyOf(answer);
+    if (latency === undefined || method === methods.listen) return [];
+    latencies.set(method, [...(latencies.get(method) ?? []), latency]);
+    return [{ n: frame.n, method, names, latency }];
+  });
+  return answered
+    .toSorted((a, b) => b.latency - a.latency)
+    .slice(0, most)
+    .map(({ n, method, names, latency }) => ({
+      n,
+      method: escapeControls(method),
+      names: names && escapeControls(names),
+      latency,
+      usual: medianWithout(latency, latencies.get(method) ?? []),
+    }));
+}
+
+function medianWithout(latency: number, all: readonly number[]): number | undefined {
+  const others = all.toSpliced(all.indexOf(latency), 1).sort((a, b) => a - b);
+  return others[(others.length - 1) >> 1];
 }
 
 function costOf({ frame }: WireMessage, pointer: string, tool: string): PageCost | undefined {

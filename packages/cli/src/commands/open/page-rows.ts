@@ -11,7 +11,11 @@ const longest = 300;
 export function pageRow(row: Row): PageRow {
   const { n, at, from, kind, messages, verdicts } = row;
   const [message] = messages;
-  const answer = message?.kind === "req" ? message.operation?.answer : undefined;
+  const isRequest = message?.kind === "req";
+  const answer = isRequest ? message.operation?.answer : undefined;
+  const { status = 0 } = row.exchange?.response ?? {};
+  // Before any response to it, HTTP has refused it.
+  const refusal = isRequest && answer === undefined && status >= 300 ? status : undefined;
   return {
     n,
     at,
@@ -24,7 +28,8 @@ export function pageRow(row: Row): PageRow {
     names: plain(message?.names ?? message?.concerns?.request.names),
     latency: message && latencyOf(message),
     until: answer === undefined ? undefined : (answer.frame.entry.t1 ?? answer.frame.entry.t),
-    waits: message?.kind === "req" && answer === undefined,
+    waits: isRequest && answer === undefined && refusal === undefined,
+    refusal,
     size: sizeOf(row),
     rules: verdicts.map(({ rule, level }) => ({ id: rule.id, level })),
   };

@@ -70,6 +70,10 @@ export class PageService {
         faults: await this.#act.check(tool, args),
         command: this.#act.commandLine(methods.callTool, { name: tool, arguments: args }),
       }),
+      examine: () => {
+        this.#act.examine();
+        return null;
+      },
       request: ({ method, params }) => this.#act.request(method, params),
       cancel: ({ key }) => {
         this.#act.cancel(key);
@@ -184,6 +188,7 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   offers: object({}, []),
   listAgain: object({}, []),
   check: object({ tool: string, args: { type: "object" } }, ["tool", "args"]),
+  examine: object({}, []),
   request: object({ method: string, params: { type: "object" } }, ["method", "params"]),
   cancel: object({ key: number }, ["key"]),
   sendRaw: object({ text: { type: "string" } }, ["text"]),

@@ -15,6 +15,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { summaryLines } from "../../shared/output/report-text.js";
 import { printFailure } from "../../shared/output/terminal.js";
 import { TailView } from "../../shared/recordings/tailed-recording.js";
+import type { Examine } from "../open/acting.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { FollowedRecordings } from "./followed-recordings.js";
 import { recordedTarget } from "./recorded-target.js";
@@ -62,9 +63,11 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   const target = await chooseTarget(word, invocation.command, flags);
   const recorded = await recordedTarget(target, flags);
   const words = { title: word ?? target.title, command: invocation.command };
+  const examine: Examine = async (watcher) =>
+    (await import("../doctor/command.js")).examineTarget(target, flags, invocation, watcher);
   const shown =
     flags.ui === true
-      ? await (await import("../open/command.js")).showConversation(recorded.path, words, invocation)
+      ? await (await import("../open/command.js")).showConversation(recorded.path, words, examine, invocation)
       : undefined;
   const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
@@ -87,7 +90,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
     return exitCodes.clean;
   });
-  shown?.acting.close();
+  shown?.acting.close(failure);
   const missing = await recorded.end();
   await followed.end();
   // After the table, which has the frames before the failure.
