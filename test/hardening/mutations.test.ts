@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { mutationsOf, root } from "./mutations.js";
+import { mutationsOf, outcomeOf, root } from "./mutations.js";
 
 const mutations = mutationsOf();
 
@@ -22,3 +22,10 @@ test("mutations have items and say what they remove", () => {
     expect(replace).not.toBe(find);
   }
 });
+
+test.each(mutations.slice(0, 1))(
+  "a mutation whose text is not in its source, or is there twice, is an error",
+  (mutation) => {
+    for (const find of ["this text is in no source", "\n"]) expect(outcomeOf({ ...mutation, find })).toBe("stale");
+  },
+);
