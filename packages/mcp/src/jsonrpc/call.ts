@@ -59,7 +59,7 @@ export function identityOf(auth: Authentication): Identity | undefined {
   return auth === "anonymous" ? undefined : auth;
 }
 
-/** Context of one call while it runs. */
+/** Context of one call while it runs. Its methods may be destructured: `(params, { notify }) => …`. */
 export interface Exchange {
   /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`. */
   readonly signal: AbortSignal;

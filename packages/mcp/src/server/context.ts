@@ -1,7 +1,7 @@
+import { bindMethods } from "../base/bound-methods.js";
 import { didYouMean } from "../base/did-you-mean.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import { kindOf, pointerToken } from "../base/json.js";
-import { markHandled } from "../base/maybe-promise.js";
 import { type Identity, identityOf } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
@@ -273,15 +273,5 @@ const foreignContextMembers = foreignMembers(
   { sessionId: caller, session: caller, authInfo: caller },
 );
 
-// Bound when they are read, and not in the constructor: most handlers use one method or none, and a context is made for every
-// call.
-for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Context.prototype))) {
-  if (name === "constructor" || typeof value !== "function") continue;
-  const method = value as (this: Context, ...args: unknown[]) => unknown; // A descriptor does not know its type.
-  Object.defineProperty(Context.prototype, name, {
-    get(this: Context) {
-      return (...args: unknown[]): unknown => markHandled(method.apply(this, args));
-    },
-  });
-}
+bindMethods(Context.prototype);
 Object.setPrototypeOf(Context.prototype, foreignContextMembers);

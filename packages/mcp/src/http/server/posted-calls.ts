@@ -1,3 +1,4 @@
+import { bindMethods } from "../../base/bound-methods.js";
 import { weightOfMessage, weightOfText } from "../../base/byte-budget.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
@@ -245,3 +246,5 @@ class PostExchange extends PostResponse implements Exchange {
     this.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile));
   }
 }
+
+bindMethods(PostExchange.prototype, ["notify", "drained"]);

@@ -1,3 +1,4 @@
+import { bindMethods } from "../../base/bound-methods.js";
 import { type ByteBudget, weightOfMessage, weightOfText } from "../../base/byte-budget.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import { inFlightProblem, joinResponses, repeatedId, runNotification, runRequest } from "../answerer.js";
@@ -364,7 +365,7 @@ export class IncomingCall implements Exchange {
   }
 
   drained(): Promise<void> {
-    return markHandled(this.#parts.out.drained(this.id));
+    return this.#parts.out.drained(this.id);
   }
 
   release(retry: number): void {
@@ -383,3 +384,5 @@ export class IncomingCall implements Exchange {
     this.#controller?.abort(this.#cancelled);
   }
 }
+
+bindMethods(IncomingCall.prototype, ["notify", "drained", "release"]);

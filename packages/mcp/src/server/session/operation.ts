@@ -1,3 +1,4 @@
+import { bindMethods } from "../../base/bound-methods.js";
 import { isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { encodeValue, RawJson } from "../../jsonrpc/codec/json-text.js";
@@ -168,13 +169,15 @@ export class OperationOfRevision implements Operation {
   }
 
   drained(): Promise<void> {
-    return markHandled(this.#exchange.drained());
+    return this.#exchange.drained();
   }
 
   release(retry: number): void {
     this.#exchange.release?.(retry);
   }
 }
+
+bindMethods(OperationOfRevision.prototype, ["notify", "drained", "release"]);
 
 /** The texts of prepared results, by revision. A text contains the info of its server, so another server does not use it. */
 const prepared = new WeakMap<JsonObject, Map<Revision, PreparedText>>();
