@@ -257,7 +257,7 @@ describe("a redirect", () => {
     expect(error.message).toMatch(message);
   });
 
-  test("to another origin takes nothing there", async () => {
+  test("S29: to another origin takes nothing there", async () => {
     await using other = await playServer();
     const error = await failWith(redirect(307, other.url));
     expect(error.message).toContain(JSON.stringify(other.url));
