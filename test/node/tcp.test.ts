@@ -357,3 +357,80 @@ async function deadSocket(): Promise<string> {
   await new Promise((resolve) => listener.close(resolve));
   return path;
 }
+
+describe("a server on a socket with auth", () => {
+  const whoami = (): Server => {
+    const server = createServer({ name: "notes", version: "1" });
+    server.tool("whoami", {}, (_, { auth }) => JSON.stringify(auth ?? null));
+    return server;
+  };
+
+  test.each([
+    ["a port", () => ({ port: 0 })],
+    ["a path", () => ({ path: freshPath() })],
+  ])("shows handlers who calls: %s", async (_what, address) => {
+    const seen: (string | undefined)[] = [];
+    const auth = async ({ remoteAddress }: Socket) => {
+      seen.push(remoteAddress);
+      await turn();
+      return { principal: "ada", scopes: ["notes"] };
+    };
+    const listening = held(await serveTcp(whoami(), address(), { auth }));
+    await using client = await connect(() => tcpChannel(listening.address));
+    const { content } = await client.tools.call("whoami");
+    expect(JSON.parse((content[0] as { text: string }).text)).toEqual({ principal: "ada", scopes: ["notes"] });
+    expect(seen).toEqual(["port" in listening.address ? "127.0.0.1" : undefined]);
+  });
+
+  test("closes the connections of clients that it does not know, and serves the others", async () => {
+    const known = new Set<number>();
+    const listening = held(
+      await serveTcp(
+        whoami(),
+        { port: 0 },
+        { auth: ({ remotePort = 0 }) => (known.has(remotePort) ? { principal: "ada" } : undefined) },
+      ),
+    );
+    const stranger = socketTo(listening);
+    stranger.socket.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+    expect(await stranger.ended).toBe("");
+    expect(listening.connections.size).toBe(0);
+  });
+
+  test("closes the connection when auth fails, and reports it", async () => {
+    const reports: string[] = [];
+    const auth = (): never => {
+      throw new Error("the directory is away");
+    };
+    const listening = held(
+      await serveTcp(whoami(), { port: 0 }, { auth, report: (each) => reports.push(describeReport(each)) }),
+    );
+    expect(await socketTo(listening).ended).toBe("");
+    expect(reports).toEqual([expect.stringMatching(/auth.*the directory is away/s)]);
+  });
+
+  test("gives up after 10 s, and waits for no authentication when it closes", async () => {
+    const clock = createFakeClock();
+    const reports: string[] = [];
+    const asked: (() => void)[] = [];
+    const auth = () =>
+      new Promise<undefined>(() => {
+        for (const each of asked.splice(0)) each();
+      });
+    const whenAsked = (): Promise<void> => new Promise((resolve) => asked.push(resolve));
+    const listening = await serveTcp(
+      whoami(),
+      { port: 0 },
+      { auth, clock, report: (each) => reports.push(describeReport(each)) },
+    );
+    const first = [whenAsked(), socketTo(listening)] as const;
+    await first[0];
+    clock.advance(10_000);
+    expect(await first[1].ended).toBe("");
+    expect(reports).toEqual([expect.stringContaining("not authenticated within 10000 ms")]);
+    const second = [whenAsked(), socketTo(listening)] as const;
+    await second[0];
+    await listening.close();
+    expect(await second[1].ended).toBe("");
+  });
+});

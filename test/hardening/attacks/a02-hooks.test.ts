@@ -18,7 +18,7 @@ import {
   RpcError,
   tapChannel,
 } from "@parlance/mcp/jsonrpc";
-import { acceptTcp, childChannel, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { acceptTcp, childChannel, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { type Context, createServer, type Server, type ServerOptions, serveChannel } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
@@ -432,6 +432,18 @@ async function overWebSocket(plant: Plant): Promise<void> {
   }
 }
 
+async function overTcp(plant: Plant): Promise<void> {
+  const auth = plant.hook(() => ({ principal: "me" }));
+  await using listening = await serveTcp(offering({}), { port: 0 }, { auth, report: plant.report });
+  for (let time = 0; time < 2; time += 1) {
+    const opening = connect(() => tcpChannel(listening.address), { revision: "2025-11-25", report: plant.report });
+    await plant.outcome(opening);
+    const client = await opening.catch(() => undefined);
+    await plant.outcome(client?.tools.call("plain") ?? Promise.resolve());
+    await client?.close();
+  }
+}
+
 const ownFetch: Port["converse"] = async (plant) => {
   for (const revision of eras) {
     const handle = httpHandler(offering({}), { report: plant.report });
@@ -712,6 +724,7 @@ const ports: readonly Port[] = [
   },
   { port: "RpcOptions.auth", shown: "auth", converse: (plant) => rpcOverHttp(plant) },
   { port: "WebSocketUpgradeOptions.auth", shown: "auth", converse: overWebSocket },
+  { port: "AcceptOptions.auth", shown: "auth", converse: overTcp },
   {
     port: "HttpClientOptions.headers",
     shown: "its headers cannot be made",

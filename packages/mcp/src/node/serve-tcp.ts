@@ -1,6 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { systemClock } from "../base/clock.js";
+import type { MaybePromise } from "../base/maybe-promise.js";
+import { settlesWithin } from "../base/settles-within.js";
 import {
   type ConcurrencyLimit,
   connectionBytes,
@@ -8,9 +11,10 @@ import {
   type HttpCaller,
   Peers,
 } from "../http/server/peers.js";
+import type { Authentication, Identity } from "../jsonrpc/call.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
-import { atOnce, reporterOf } from "../jsonrpc/hooks.js";
+import { atOnce, inHook, reporterOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import { faultOf, type Reporter } from "../jsonrpc/report.js";
 import { requireServable, type Servable } from "../server/servable.js";
@@ -22,6 +26,12 @@ import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { tune } from "./tcp.js";
 
+/**
+ * Identifies the client of a connection by its socket, before a byte of it is read. Undefined closes the connection: a client cannot be
+ * challenged here. What it throws is reported, and closes the connection too.
+ */
+export type AuthenticateSocket = (socket: Socket) => MaybePromise<Identity | undefined>;
+
 export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /**
    * The maximum number of concurrent connections; further ones are closed at once. Stops a flood of connections from
@@ -30,6 +40,15 @@ export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOp
   readonly maxConnections?: number;
   /** The same limit per network address (IPv6: per /64), so that one client cannot take every place. Default: 256. */
   readonly maxConnectionsPerAddress?: number;
+  /**
+   * Authenticates the client of a connection, within 10 s: by its address, by the credentials of the peer of a Unix socket, or by a
+   * proxy that has checked a certificate. Default: whoever can connect may call, without an identity.
+   *
+   * @example
+   * const hosts = new Map([["10.0.0.7", { principal: "build server" }]]);
+   * await serveTcp(server, { port: 7007 }, { auth: ({ remoteAddress }) => hosts.get(remoteAddress ?? "") });
+   */
+  readonly auth?: AuthenticateSocket;
   /** Called with errors that precede a connection. Default: they are written to stderr. */
   readonly report?: Reporter;
 }
@@ -39,6 +58,7 @@ const acceptMembers: MembersOf<AcceptOptions> = {
   ...socketMembers,
   maxConnections: ["max"],
   maxConnectionsPerAddress: [],
+  auth: ["authenticate", "authorize", "authentication"],
   report: ["reporter", "logger", "log", "onerror", "onError"],
 };
 
@@ -51,8 +71,10 @@ const serveTcpMembers: MembersOf<ServeTcpOptions> = { ...transportMembers, ...ow
 export interface TcpCaller {
   /** The network address by which limits are counted; undefined on a Unix socket. */
   readonly peer: string | undefined;
-  /** The memory budget, shared by all connections of the network address. */
+  /** The memory budget, shared by all connections of the network address, or of the authenticated caller. */
   readonly budget: ByteBudget;
+  /** The client, as `auth` has identified it; without `auth`, `"anonymous"` over TCP and undefined on a Unix socket. */
+  readonly auth: Authentication;
 }
 
 /** Opens a connection to one client. */
@@ -83,11 +105,7 @@ export async function serveTcp(
   checkMembers("serveTcp", options, serveTcpMembers);
   const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
-  const open: AcceptTcp = (channel, caller) => {
-    // The file mode of a Unix socket decides which users can connect; every user of the machine can connect to a port.
-    const auth = caller.peer === undefined ? undefined : "anonymous";
-    return serveChannel(served, channel, { ...options, ...caller, auth });
-  };
+  const open: AcceptTcp = (channel, caller) => serveChannel(served, channel, { ...options, ...caller });
   return accept(address, open, { ...options, ...bounds });
 }
 
@@ -119,6 +137,9 @@ async function accept(address: ListenAddress, open: AcceptTcp, options: AcceptOp
 
 const { max, maxPerAddress } = defaultConnections;
 
+/** The time limit in milliseconds for authentication. */
+const authTimeout = 10_000;
+
 class SocketServer implements TcpServer {
   readonly address: SocketAddress;
   readonly closed: Promise<Closed>;
@@ -128,6 +149,8 @@ class SocketServer implements TcpServer {
   readonly #connections = new Set<Connection>();
   readonly #admission: ConcurrencyLimit;
   readonly #peers: Peers;
+  /** Sockets whose clients are being authenticated. */
+  readonly #arriving = new Set<Socket>();
 
   constructor(server: Server, open: AcceptTcp, options: AcceptOptions & Pick<ServeTcpOptions, "limits">) {
     const { maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = options;
@@ -160,6 +183,7 @@ class SocketServer implements TcpServer {
   }
 
   async #end(end: (connection: Connection) => Promise<void>): Promise<void> {
+    for (const socket of this.#arriving) socket.destroy();
     const stopped = new Promise((resolve) => this.#server.close(resolve));
     await Promise.all([...this.#connections].map(end));
     await stopped;
@@ -169,30 +193,57 @@ class SocketServer implements TcpServer {
     // Unix socket connections do not come from a network.
     const isLocal = "path" in this.address;
     const place = isLocal ? undefined : (socket.remoteAddress ?? "unknown");
-    const caller = this.#peers.caller(undefined, place);
-    const { budget } = caller;
+    const arriving = this.#peers.caller(undefined, place);
     try {
-      this.#enter(caller);
+      this.#enter(arriving);
     } catch (error) {
       socket.destroy();
       this.#report(error);
       return;
     }
-    const leave = (): void => {
-      this.#admission.leave(caller);
-      budget.give(connectionBytes);
+    socket.once("close", () => {
+      this.#admission.leave(arriving);
+      arriving.budget.give(connectionBytes);
+    });
+    tune(socket);
+    const { auth } = this.#options;
+    // The file mode of a Unix socket decides which users can connect; every user of the machine can connect to a port.
+    if (auth === undefined) this.#serve(socket, { ...arriving, auth: isLocal ? undefined : "anonymous" });
+    else void this.#authenticate(socket, auth, place);
+  }
+
+  /** Never rejects. */
+  async #authenticate(socket: Socket, auth: AuthenticateSocket, place: string | undefined): Promise<void> {
+    const fail = (error: unknown): void => {
+      socket.destroy();
+      this.#report(error, "auth");
     };
+    this.#arriving.add(socket);
+    socket.on("error", () => socket.destroy());
     try {
-      tune(socket);
-      const channel = new AcceptedChannel(socket, !isLocal, this.#options);
-      const connection = atOnce("accept", () => this.#open(channel, { peer: caller.peer, budget }));
-      this.#connections.add(connection);
-      void connection.closed.then(() => {
-        this.#connections.delete(connection);
-        leave();
-      });
+      const asked = Promise.resolve(inHook("auth", () => auth(socket)));
+      if (!(await settlesWithin(asked, authTimeout, this.#options.clock ?? systemClock))) {
+        fail(new Error(`a connection was not authenticated within ${authTimeout} ms`));
+        return;
+      }
+      const identity = await asked;
+      if (identity === undefined) socket.destroy();
+      else if (!socket.destroyed) this.#serve(socket, this.#peers.caller(identity, place));
     } catch (error) {
-      leave();
+      fail(error);
+    } finally {
+      this.#arriving.delete(socket);
+    }
+  }
+
+  #serve(socket: Socket, { peer, budget, auth }: TcpCaller): void {
+    const isLocal = "path" in this.address;
+    try {
+      const channel = new AcceptedChannel(socket, !isLocal, this.#options);
+      const connection = atOnce("accept", () => this.#open(channel, { peer, budget, auth }));
+      this.#connections.add(connection);
+      void connection.closed.then(() => this.#connections.delete(connection));
+    } catch (error) {
       socket.destroy();
       this.#report(error);
     }
@@ -212,9 +263,9 @@ class SocketServer implements TcpServer {
     throw new Error(`a connection was refused: there is no room for more of ${peer ?? "this server's clients"}`);
   }
 
-  #report(error: unknown): void {
+  #report(error: unknown, hook = "accept"): void {
     const report = reporterOf(this.#options.report);
-    report(faultOf("accept", error));
+    report(faultOf(hook, error));
   }
 }
 
