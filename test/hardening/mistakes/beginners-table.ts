@@ -362,6 +362,13 @@ export const mistakes: readonly Mistake[] = [
     says: ["serveHttp", "createServer"],
   },
   {
+    item: "B7",
+    title: "serveHttp with what tool() returns",
+    code: `await serveHttp(createServer({ name: "shop", version: "1.0.0" }).tool("sum", {}, () => "5"), { port: 0 });`,
+    compiles: false,
+    says: ["serveHttp", "the registration of sum", "keep the server in a variable"],
+  },
+  {
     item: "B3",
     title: "the options of a server as a second argument",
     code: `createServer({ name: "shop", version: "1.0.0" }, { instructions: "Buy" });`,

@@ -88,6 +88,12 @@ export function requireServable(what: string, served: unknown): asserts served i
   if (isObject(served) && typeof served.run === "function" && typeof served.capabilities === "function") return;
   if (isOfficialServer(served))
     throw new TypeError(`${what} was given a server of the official SDK: ${officialServerRemedy}`);
+  if (isObject(served) && typeof served.disable === "function" && typeof served.name === "string") {
+    const remedy = "keep the server in a variable, and give that";
+    throw new TypeError(
+      `${what} was given the registration of ${served.name}, which tool() and its like return: ${remedy}`,
+    );
+  }
   const remedy = "give it what createServer of @parlance/mcp/server returns";
   throw new TypeError(`${what} needs a server, got ${kindOf(served)}: ${remedy}`);
 }
