@@ -51,7 +51,7 @@ export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">
   const { url, headers } = head;
   return {
     ...head,
-    ...(url !== undefined && { url: coverUrl(url) }),
+    ...(url !== undefined && { url: coverShapes(url) }),
     ...(headers !== undefined && { headers: headers.map(([name, value]) => [name, coverCredential(name, value)]) }),
   };
 }
@@ -59,16 +59,16 @@ export function coverCredentials<Head extends Pick<HttpEntry, "url" | "headers">
 function coverCredential(name: string, value: string): string {
   const lower = name.toLowerCase();
   // The body has the same value, and rules compare both.
-  if (usual.isSecretName(lower) && !lower.startsWith("mcp-param-")) return coverText(value);
-  return lower === "location" || lower === "referer" ? coverUrl(value) : value;
+  if (lower.startsWith("mcp-param-")) return value;
+  return usual.isSecretName(lower) ? coverText(value) : coverShapes(value);
 }
 
 const usual = new Secrets();
 
-/** Covers the tokens, and the user with the password, in a URL. */
-function coverUrl(url: string): string {
-  if (!/[?#@]/.test(url)) return url;
-  const bytes = encoder.encode(url);
+/** Covers what is secret by its shape or by a name before it, such as tokens, and the user with the password in a URL. */
+function coverShapes(text: string): string {
+  if (!usual.mayBeIn(text)) return text;
+  const bytes = encoder.encode(text);
   return decoder.decode(cover(bytes, merged(found(usual, bytes, [0, bytes.length]))));
 }
 

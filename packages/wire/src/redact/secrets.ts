@@ -38,7 +38,33 @@ const secretKeys: readonly string[] = [
   "bearer",
   "signingKey",
   "encryptionKey",
+  "codeVerifier",
+  "clientAssertion",
+  "deviceCode",
 ];
+
+/**
+ * Parameters of OAuth whose names mean other things elsewhere: an error of JSON-RPC has a `code`. They are secret in URLs, in forms and in
+ * JSON bodies of OAuth. A `code_challenge` may be the verifier itself (`plain`).
+ */
+const oauthNames: ReadonlySet<string> = new Set(
+  ["code", "state", "assertion", "userCode", "codeChallenge"].map(plainName),
+);
+
+/** Members of which a JSON body of OAuth has at least one. */
+const oauthMembers: ReadonlySet<string> = new Set(
+  ["grant_type", "response_type", "client_id", "redirect_uri", "code_verifier", "device_code", "iss"].map(plainName),
+);
+
+/** The names of private members of a JSON Web Key (RFC 7518 §6). */
+const privateMembers: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
+
+/**
+ * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in HTML, or in JSON
+ * that escapes `&`. A lookbehind is read from its end: the start of a line is looked for before the next pair, which takes linear time.
+ */
+const oauthParameter =
+  /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|assertion|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;
 
 /** Endings of names with `token` that mean a cursor or a request of the protocol. */
 const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
@@ -47,16 +73,21 @@ const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
 const knownShapes: readonly RegExp[] = [
   // The lines between the begin and end of a PEM key; the end may be missing.
   /(?<=-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:[^-]|-(?!----))+/g,
-  /(?<=\bBearer )[\w.~+/-]{8,}=*/g,
+  // A challenge has a parameter after `Bearer`: `realm="…"`.
+  /(?<=\bBearer )(?!\w{1,40}=\\*"[\w/:])[\w.~+/-]{8,}=*/g,
   /\beyJ[\w-]{8,512}\.[\w-]{8,8192}\.[\w-]+/g,
   /\b(?:sk|pk|rk)[-_](?:live_|test_|ant-|proj-)?[\w-]{16,}/g,
   /\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\bAKIA[\dA-Z]{16}\b/g,
+  // The private members of a JSON Web Key.
+  /(?<=\\*"(?:d|p|q|dp|dq|qi|k)\\*"\s{0,9}:\s{0,9}\\*")[\w-]{22,}/g,
+  oauthParameter,
   // The user and the password of a URL.
   /(?<=\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"]+(?=@)/gi,
 ];
 
 /** Every text with one of the known shapes matches this. */
-const shapeHint = "-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@";
+const shapeHint =
+  '(?:code|state|assertion|challenge)(?:=|%|")|(?:verifier|token|secret)%|\\bkty\\b|-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@';
 
 /** Names that are remembered with the answer of `isSecretName`. */
 const mostNames = 10_000;
@@ -132,15 +163,16 @@ export class Secrets {
     const visit = (node: JsonNode, secret: boolean, described: boolean): void => {
       const isDescribed = described || isDescription(path);
       const isSecret = !isDescribed && (secret || this.#pointers.some((pattern) => isAt(pattern, path)));
-      if (node.kind === "object")
+      if (node.kind === "object") {
+        const further = furtherSecrets(node.members, path.length === 0);
         for (const { key, keyStart, keyEnd, value } of node.members) {
           const name: JsonNode = { kind: "string", start: keyStart, end: keyEnd };
           if (path.length > 0) found.push({ node: name, secret: false, described: true });
           path.push(key);
-          visit(value, isSecret || this.isSecretName(key), isDescribed);
+          visit(value, isSecret || this.isSecretName(key) || further?.has(plainName(key)) === true, isDescribed);
           path.pop();
         }
-      else if (node.kind === "array")
+      } else if (node.kind === "array")
         for (const [index, element] of node.elements.entries()) {
           path.push(index);
           visit(element, isSecret, isDescribed);
@@ -160,6 +192,16 @@ interface Scalar {
   readonly secret: boolean;
   /** Only known secrets are searched for in it: it is a name, or part of a schema. */
   readonly described: boolean;
+}
+
+/** The names of members that are secret in objects such as this one: a body of OAuth, a JSON Web Key. */
+function furtherSecrets(
+  members: readonly { readonly key: string }[],
+  isWhole: boolean,
+): ReadonlySet<string> | undefined {
+  if (members.some(({ key }) => key === "kty")) return privateMembers;
+  const isOAuth = isWhole && members.some(({ key }) => oauthMembers.has(plainName(key)));
+  return isOAuth && members.every(({ key }) => key !== "jsonrpc") ? oauthNames : undefined;
 }
 
 /** Members that make a message: never secret by name or place. What is known to be secret is covered here too. */
@@ -272,7 +314,8 @@ export class KnownSecrets {
         if (match.length === 0) continue;
         const lines = match.split(/(?:\\+[nr]|\s)+/).filter((line) => line !== "");
         // Any word may follow a name: "token: required".
-        if (pattern !== this.#secrets.assigned || isUnlikelyWord(match)) for (const line of lines) this.add(line);
+        const isAfterName = pattern === this.#secrets.assigned || pattern === oauthParameter;
+        if (!isAfterName || isUnlikelyWord(match)) for (const line of lines) this.add(line);
         // The user and the password of a URL are one match.
         if (text.startsWith("://", index - 3)) this.add(match.slice(match.indexOf(":") + 1));
         if (index < from && index + match.length > from) {
@@ -337,7 +380,8 @@ export class KnownSecrets {
     this.learnText(url);
     for (const pair of url.split(/[?#&]/).slice(1)) {
       const [name = "", value = ""] = pair.split("=");
-      if (!this.#secrets.isSecretName(decoded(name))) continue;
+      const isSecret = this.#secrets.isSecretName(decoded(name));
+      if (!isSecret && !(oauthNames.has(plainName(decoded(name))) && isUnlikelyWord(value))) continue;
       this.add(value);
       this.add(decoded(value));
     }
