@@ -7,7 +7,7 @@ export type Remedies = Readonly<Record<string, string>>;
  *
  * @param owner names the object in the message, e.g. `server`
  * @param methods throw when they are called, so that code may test for them and may assign them
- * @param values throw when they are read
+ * @param values throw when they are read or assigned
  */
 export function foreignMembers(owner: string, methods: Remedies, values: Remedies = {}): object {
   const refuse = (name: string, remedy: string | undefined): never => {
@@ -18,7 +18,8 @@ export function foreignMembers(owner: string, methods: Remedies, values: Remedie
     descriptors[name] = { value: () => refuse(name, remedy), writable: true, configurable: true };
   }
   for (const [name, remedy] of Object.entries(values)) {
-    descriptors[name] = { get: () => refuse(name, remedy), configurable: true };
+    const refused = (): never => refuse(name, remedy);
+    descriptors[name] = { get: refused, set: refused, configurable: true };
   }
   return Object.defineProperties({}, descriptors);
 }

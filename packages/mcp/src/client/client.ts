@@ -212,6 +212,7 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
 }
 
 const describes = "client.server has info, capabilities and instructions of the server";
+const ended = "client.closed is a promise for the end of the session";
 
 // Methods that clients of other libraries have, and what takes their place.
 Object.setPrototypeOf(
@@ -220,6 +221,7 @@ Object.setPrototypeOf(
     "client",
     {
       connect: "connect(target) of @parlance/mcp/client returns a client that is connected",
+      on: `${ended}; connect(target, { onNotification, report }) receives notifications and errors`,
       request: "client.call(method, params) calls any method",
       notification: "client.rootsChanged() is the only notification that a client sends by itself",
       setRequestHandler: "connect(target, { handlers: { elicitation, sampling, roots } }) responds to the server",
@@ -239,7 +241,15 @@ Object.setPrototypeOf(
       getServerCapabilities: describes,
       getInstructions: describes,
     },
-    { serverInfo: describes, serverCapabilities: describes, instructions: describes },
+    {
+      serverInfo: describes,
+      serverCapabilities: describes,
+      instructions: describes,
+      isConnected: 'client.connection.phase is "open" while the client is connected',
+      transport: "client.connection is the state of the connection, and client.close() ends it",
+      onclose: ended,
+      onerror: "connect(target, { report }) receives errors",
+    },
   ),
 );
 

@@ -259,10 +259,19 @@ function noLevel(level: unknown): TypeError {
 
 const caller = "ctx.auth is the caller, and stateless revisions have no sessions";
 
+/** Methods of loggers, one for each level. */
+const foreignLogMethods = Object.fromEntries(
+  [...loggingLevels, "warn"].map((name) => {
+    const level = name === "warn" ? "warning" : name;
+    return [name, `ctx.log("${level}", data) sends a log message`];
+  }),
+);
+
 /** Members that contexts of other libraries have, and what takes their place. */
 const foreignContextMembers = foreignMembers(
   "ctx",
   {
+    ...foreignLogMethods,
     sendNotification: "ctx.progress(done, total, message) and ctx.log(level, data) notify the client",
     sendRequest: "ctx.elicit, ctx.sample and ctx.listRoots send requests to the client",
     reportProgress: "ctx.progress(done, total, message) reports progress",
@@ -270,8 +279,48 @@ const foreignContextMembers = foreignMembers(
     elicitInput: "ctx.elicit(message, schema) asks the user",
     createMessage: "ctx.sample(params) asks the client's model",
   },
-  { sessionId: caller, session: caller, authInfo: caller },
+  {
+    sessionId: caller,
+    session: caller,
+    authInfo: caller,
+    http: caller,
+    requestId: "for a log, make an id with crypto.randomUUID()",
+    requestInfo: "the option auth of the HTTP server reads the headers, and ctx.auth is what it returns",
+    _meta: "ctx.meta is the _meta of the request",
+    mcpReq: "its members are those of ctx: ctx.signal, ctx.meta, ctx.log, ctx.elicit and ctx.sample",
+  },
 );
 
 bindMethods(Context.prototype);
 Object.setPrototypeOf(Context.prototype, foreignContextMembers);
+
+const foreignLogMembers = foreignMembers("ctx.log", foreignLogMethods);
+Object.setPrototypeOf(foreignLogMembers, Function.prototype);
+const log = Object.getOwnPropertyDescriptor(Context.prototype, "log");
+Object.defineProperty(Context.prototype, "log", {
+  get(this: Context) {
+    return Object.setPrototypeOf(log?.get?.call(this), foreignLogMembers);
+  },
+});
+
+const contextInPlaceOfArguments = foreignMembers(
+  "args",
+  {},
+  Object.fromEntries(
+    [Context.prototype, foreignContextMembers]
+      .flatMap((members) => Object.getOwnPropertyNames(members))
+      .filter((name) => name !== "constructor")
+      .map((name) => [name, "the context is the second parameter: (_args, ctx) => …"]),
+  ),
+);
+
+/**
+ * The handler of a definition without arguments. Other libraries pass the context as the only parameter of such a handler; here that
+ * parameter is an empty object, whose members would silently be undefined.
+ */
+export function withoutArguments(handler: ArgumentsHandler): ArgumentsHandler {
+  if (handler.length !== 1) return handler;
+  return (_args, context) => handler(Object.create(contextInPlaceOfArguments), context);
+}
+
+type ArgumentsHandler = (args: unknown, context: Context) => unknown;

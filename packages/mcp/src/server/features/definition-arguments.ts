@@ -49,6 +49,10 @@ const notifies =
   "clients are notified of changed definitions; server.changed.list(list) notifies them of other changes";
 const asksUser = "handlers have ctx.elicit(message, schema), ctx.sample(params) and ctx.listRoots()";
 
+const ends =
+  "serveStdio(server) returns an object with the promise closed, and every serve function takes report for errors";
+const servesAll = "one server serves all clients: ctx is of one call, and server.changed notifies every client";
+
 /** The prototype of servers: methods that servers of other libraries have, and what takes their place. */
 export const foreignServerMembers: object = foreignMembers(
   "server",
@@ -65,7 +69,10 @@ export const foreignServerMembers: object = foreignMembers(
     listen: serving,
     start: serving,
     close: "serveHttp(server) and serveStdio(server) return what has close(), and so does a client of connect(server)",
+    on: ends,
+    notification: "handlers have ctx.progress and ctx.log, and server.changed notifies clients of changes",
     sendLoggingMessage: "handlers have ctx.log(level, data)",
+    log: "handlers have ctx.log(level, data)",
     sendResourceUpdated: "server.changed.resource(uri) notifies the clients that subscribed to it",
     sendToolListChanged: notifies,
     sendPromptListChanged: notifies,
@@ -74,5 +81,11 @@ export const foreignServerMembers: object = foreignMembers(
     createMessage: asksUser,
     listRoots: asksUser,
   },
-  { server: `there is no inner server: server.method(name, handler) adds a method, and ${asksUser}` },
+  {
+    server: `there is no inner server: server.method(name, handler) adds a method, and ${asksUser}`,
+    isConnected: servesAll,
+    sessions: servesAll,
+    onclose: ends,
+    onerror: ends,
+  },
 );

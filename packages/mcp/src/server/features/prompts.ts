@@ -19,7 +19,7 @@ import {
 import type { GetPromptResult, Prompt, PromptArgument, PromptMessage } from "../../protocol/types/prompts.js";
 import { type CompiledSchema, compile, compileFor, type InferOutput, type Schema } from "../../schema/compile.js";
 import { isRawShape, type RawShape } from "../../schema/raw-shape.js";
-import { Context } from "../context.js";
+import { Context, withoutArguments } from "../context.js";
 import { type ErrorCodes, missingCodes } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
@@ -180,7 +180,7 @@ function servePrompt(name: string, definition: AnyPromptDefinition, handler: Ser
     shown: Object.freeze({ name, ...words, ...(shown.length === 0 ? {} : { arguments: shown }) }),
     input,
     completers: completersFor(complete, names, `The prompt ${name}`),
-    handler,
+    handler: given === undefined ? withoutArguments(handler) : handler,
     scopes,
     visible,
   };

@@ -22,7 +22,7 @@ import type { RawShape } from "../../schema/raw-shape.js";
 import type { Checked } from "../../schema/schema-fault.js";
 import { isStandardSchema } from "../../schema/standard-schema.js";
 import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
-import { Context } from "../context.js";
+import { Context, withoutArguments } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
@@ -343,8 +343,9 @@ function compileTool(name: string, definition: AnyToolDefinition, handler: Regis
     ...(output === undefined ? {} : { outputSchema: output.json }),
   };
   const mirrored = mirroredParamsOf(name, input.json);
+  const served = inputSchema === undefined ? withoutArguments(handler) : handler;
   // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler, mirrored, scopes, visible };
+  return { tool: Object.freeze(tool as Tool), input, output, handler: served, mirrored, scopes, visible };
 }
 
 function requireDefinition(name: string, definition: AnyToolDefinition): void {

@@ -160,7 +160,9 @@ export function serveTemplate(
 /** The resources that a template lists, each of its MIME type unless it says another. */
 function inFamily(given: unknown, template: string, mimeType: string | undefined): readonly ListedResource[] {
   if (!Array.isArray(given)) {
-    throw unsendable(`The list of ${template}`, wrongKind("", "an array of resources", given));
+    const fault = wrongKind("", "an array of resources", given);
+    const remedy = isObject(given) && Array.isArray(given.resources) ? ": return its member resources" : "";
+    throw unsendable(`The list of ${template}`, { ...fault, message: `${fault.message}${remedy}` });
   }
   const resources = given as readonly ListedResource[]; // `listed` looks at each.
   if (mimeType === undefined) return resources;
