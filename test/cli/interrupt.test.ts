@@ -78,6 +78,7 @@ test("an interrupted examination of a server tells what it has found so far", as
   const { code, stdout, stderr } = await running.ended;
   expect(stderr).toContain("! interrupted: this is what was found so far");
   expect(stdout).toMatch(/^Waiting for an answer\n {2}frame \d+, id \S+, initialize: waiting [\d.]+ s$/m);
+  expect(stdout).toMatch(/^! 0 revisions/m);
   expect(code).toBe(130);
 });
 

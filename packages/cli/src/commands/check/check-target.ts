@@ -63,8 +63,9 @@ export async function checkTarget(
     expectations,
     failOn,
   });
+  const shown = { all: options.all === true, isInterrupted: interrupt.stop.aborted };
   if (format === "text")
-    out.print(...examinationLines(examination, report, out, options.all === true), ...portabilityLines(refused, out));
+    out.print(...examinationLines(examination, report, out, shown), ...portabilityLines(refused, out));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);

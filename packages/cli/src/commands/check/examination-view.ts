@@ -14,7 +14,7 @@ export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
   { crashes }: CheckReport,
   look: Look,
-  all: boolean,
+  { all, isInterrupted }: { readonly all: boolean; readonly isInterrupted: boolean },
 ): readonly string[] {
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => revisionLines(result, look, all));
@@ -22,7 +22,8 @@ export function examinationLines(
   const recommended = failures.filter(({ level }) => level === "should").length;
   const notes = failures.length - broken - recommended;
   const bad = verdicts.filter(({ level }) => level === "must");
-  const mark = broken + bad.length + crashes.length === 0 ? look.style.green("✔") : look.style.red("✖");
+  const passed = isInterrupted ? look.style.yellow("!") : look.style.green("✔");
+  const mark = broken + bad.length + crashes.length === 0 ? passed : look.style.red("✖");
   const parts = [
     count(spoken.length, "revision"),
     count(
