@@ -81,6 +81,19 @@ export class OpenedPage implements AsyncDisposable {
   }
 }
 
+/** Presses Tab until the focus is on an element with these words; before them stand those of its row, or its paragraph. */
+export async function tabTo(page: Page, words: RegExp): Promise<void> {
+  for (let pressed = 0; pressed < 100; pressed += 1) {
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement;
+      return `${element?.closest("tr, li, p")?.textContent} ${element?.tagName} ${element?.textContent}`;
+    });
+    if (words.test(focused)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not lead to ${words}`);
+}
+
 /** Ends the browser, once the tests of a file are over. */
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();

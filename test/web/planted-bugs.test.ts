@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { fixture } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
-import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
+import { closeBrowser, executablePath, OpenedPage, tabTo } from "./browser.js";
 import { ServedRun } from "./served-page.js";
 
 const inBrowser = describe.skipIf(executablePath === undefined);
@@ -43,19 +43,6 @@ const cards = async (page: Page): Promise<string> => {
 const aboutFrame = async (page: Page): Promise<string> => {
   return (await page.locator(".detail .about").textContent()) ?? "";
 };
-
-/** Tab, until an element of the panel with these words has the focus. */
-async function tabTo(page: Page, words: RegExp): Promise<void> {
-  for (let pressed = 0; pressed < 40; pressed += 1) {
-    const focused = await page.evaluate(() => {
-      const element = document.activeElement;
-      return `${element?.closest("tr, li, p")?.textContent} ${element?.tagName} ${element?.textContent}`;
-    });
-    if (words.test(focused)) return;
-    await page.keyboard.press("Tab");
-  }
-  throw new Error(`Tab does not lead to ${words}`);
-}
 
 const journeys: readonly Journey[] = [
   {

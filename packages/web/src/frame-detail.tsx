@@ -1,34 +1,24 @@
-import { literalOf, scanJson } from "@parlance/wire";
+import { literalOf } from "@parlance/wire";
 import { computed, signal } from "@preact/signals";
 import type { JSX, TargetedMouseEvent } from "preact";
 import { edit, editable } from "./act/act-state.js";
+import { ChangesPane, PairPane } from "./compared-panes.js";
 import { conditionsOf } from "./conditions.js";
 import { bytesText, count, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
-import { lineAt, linesOf } from "./json-lines.js";
+import { lineAt } from "./json-lines.js";
+import { bytesOf, JsonPane, lineHeight, readLines } from "./json-pane.js";
 import type { PageFrame, PageVerdict } from "./protocol.js";
-import { addFilter, frame, select, selection } from "./state.js";
+import { addFilter, type DetailMode, detailMode, frame, select, selection } from "./state.js";
 import { VirtualRows } from "./virtual-rows.js";
 
-/** Pixels of a line of bytes or JSON. */
-const lineHeight = 18;
-
 /** The bytes of the frame. */
-const bytes = computed(() => {
-  const base64 = frame.value?.bytes;
-  return base64 === undefined ? undefined : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-});
-
-const json = computed(() => bytes.value && scanJson(bytes.value));
+const bytes = computed(() => bytesOf(frame.value));
 
 /** The offsets of the values that are folded. */
 const folded = signal<ReadonlySet<number>>(new Set());
 
-const lines = computed(() => {
-  const [all, scan] = [bytes.value, json.value];
-  if (all === undefined || scan === undefined) return [];
-  return linesOf(scan.ok ? scan.root : undefined, all, folded.value);
-});
+const read = computed(() => readLines(bytes.value, folded.value));
 
 /** Everything about the selected row. */
 export function FrameDetail(): JSX.Element {
@@ -44,7 +34,7 @@ export function FrameDetail(): JSX.Element {
 }
 
 function Head({
-  shown: { row, channel, session, revision, pending, writes },
+  shown: { row, channel, session, revision, pending, writes, bytes: hasBytes },
 }: {
   readonly shown: PageFrame;
 }): JSX.Element {
@@ -97,6 +87,7 @@ function Head({
             ),
         )}
       </p>
+      {hasBytes !== undefined && <Views />}
       {pending !== undefined && (
         <p class="pending">
           <Icon name="waits" /> {pending}
@@ -106,71 +97,56 @@ function Head({
   );
 }
 
-function Panes({ shown }: { readonly shown: PageFrame }): JSX.Element {
-  const scan = json.value;
-  return (
-    <div class="panes">
-      <Bytes shown={shown} />
-      <div class="pane">
-        <h3>{scan?.ok === true ? "JSON" : "Text"}</h3>
-        {scan?.ok === false && <p class="fault">not JSON: {scan.fault.says}</p>}
-        <VirtualRows
-          class="json"
-          role="group"
-          aria-label={scan?.ok === true ? "JSON" : "Text"}
-          tabIndex={0}
-          count={lines.value.length}
-          rowHeight={lineHeight}
-          reveal={revealedLine()}
-          render={(place) => <Line key={place} place={place} />}
-        />
-      </div>
-    </div>
-  );
-}
+const modes: readonly (readonly [mode: DetailMode, title: string, key: string])[] = [
+  ["bytes", "Bytes and JSON", "b"],
+  ["pair", "Pair side by side", "s"],
+  ["changes", "Changes", "u"],
+];
 
-/** The line with the beginning of the selection: the innermost value there. */
-function revealedLine(): number | undefined {
-  const range = selection.value;
-  if (range === undefined) return undefined;
-  const place = lines.value.findLastIndex((line) => line.start <= range[0]);
-  return place < 0 ? undefined : place;
-}
-
-function Line({ place }: { readonly place: number }): JSX.Element | null {
-  const line = lines.value[place];
-  if (line === undefined) return null;
-  const { depth, name, text, kind, start, end, foldable } = line;
-  const range = selection.value;
-  const isSelected = range !== undefined && start < range[1] && end > range[0];
-  const verdict = frame.value?.verdicts.find(
-    (each) => each.range !== undefined && start <= each.range[0] && end > each.range[0],
-  );
-  const isFolded = folded.value.has(start);
+function Views(): JSX.Element {
   return (
-    <div class={`line ${isSelected ? "selected" : ""}`} style={{ paddingLeft: `${depth * 2 + 1.5}ch` }}>
-      {foldable && (
+    <nav class="views" aria-label="Views of the frame">
+      {modes.map(([name, title, key]) => (
         <button
+          key={name}
           type="button"
-          class="fold"
-          aria-expanded={!isFolded}
-          aria-label={`${isFolded ? "unfold" : "fold"} ${name ?? "this value"}`}
-          onClick={() => {
-            const next = new Set(folded.value);
-            if (!next.delete(start)) next.add(start);
-            folded.value = next;
-          }}
-        />
-      )}
-      <button type="button" class="value" onClick={() => selectValue(start)}>
-        {name !== undefined && <span class="name">{name}: </span>}
-        <span class={kind}>{text}</span>
-      </button>
-      {verdict !== undefined && verdict.range !== undefined && verdict.range[0] >= start && (
-        <span class={`mark ${verdict.level}`}>
-          <Icon name={verdict.level} /> {verdict.rule}
-        </span>
-      )}
+          aria-pressed={name === detailMode.value}
+          onClick={() => (detailMode.value = name)}
+        >
+          {title} <kbd>{key}</kbd>
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+/** The selected frame, beside its bytes, the other half of its pair, or what has changed. */
+function Panes({ shown }: { readonly shown: PageFrame }): JSX.Element {
+  const { row, verdicts } = shown;
+  const mode = detailMode.value;
+  const own = (
+    <JsonPane
+      key="own"
+      {...read.value}
+      title={mode === "bytes" ? undefined : `${row.kind} ${row.n}`}
+      verdicts={verdicts}
+      folded={folded.value}
+      onFold={(next) => (folded.value = next)}
+      range={selection.value}
+      onSelect={selectValue}
+    />
+  );
+  const [left, right] = {
+    bytes: [<Bytes key="bytes" shown={shown} />, own],
+    // The request stands on the left.
+    pair:
+      row.kind === "req" ? [own, <PairPane key="pair" shown={shown} />] : [<PairPane key="pair" shown={shown} />, own],
+    changes: [own, <ChangesPane key="changes" />],
+  }[mode];
+  return (
+    <div class={`panes ${mode === "bytes" ? "" : "equal"}`}>
+      {left}
+      {right}
     </div>
   );
 }
@@ -178,12 +154,12 @@ function Line({ place }: { readonly place: number }): JSX.Element | null {
 /** The pointer of the selected value. */
 const pointer = computed(() => {
   const range = selection.value;
-  return range === undefined ? undefined : lineAt(lines.value, range[0])?.pointer;
+  return range === undefined ? undefined : lineAt(read.value.lines, range[0])?.pointer;
 });
 
 /** Selects the innermost value at a byte. */
 function selectValue(offset: number): void {
-  selection.value = lineAt(lines.value, offset)?.value ?? [offset, offset + 1];
+  selection.value = lineAt(read.value.lines, offset)?.value ?? [offset, offset + 1];
 }
 
 const perLine = 16;

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { acting, choose, edit, isActOpen } from "./act/act-state.js";
 import { panels } from "./panels/panels.js";
 import {
+  detailMode,
   filter,
   follows,
   open,
@@ -31,6 +32,12 @@ const move = (by: number) => (): void => {
   follows.value = false;
   selectPlace((selectedPlace.value ?? -1) + by);
 };
+
+const views = {
+  bytes: { keys: ["b"], does: "the bytes beside the JSON" },
+  pair: { keys: ["s"], does: "request and response side by side" },
+  changes: { keys: ["u"], does: "what has changed since the message before of the same method" },
+} as const;
 
 const keys: readonly Key[] = [
   { keys: ["j", "ArrowDown"], does: "next row", run: move(1) },
@@ -64,6 +71,13 @@ const keys: readonly Key[] = [
       panel.value = name;
       const shown = name === "frame" ? '[role="grid"]' : ".panel";
       requestAnimationFrame(() => document.querySelector<HTMLElement>(shown)?.focus());
+    },
+  })),
+  ...(["bytes", "pair", "changes"] as const).map((mode) => ({
+    ...views[mode],
+    run: () => {
+      panel.value = "frame";
+      detailMode.value = mode;
     },
   })),
   {
@@ -115,7 +129,7 @@ export function listenToKeys(): void {
       return;
     }
     // The other panes scroll by these.
-    const scrolls = target instanceof Element && target.closest(".hex, .json, .verdicts, .panel") !== null;
+    const scrolls = target instanceof Element && target.closest(".hex, .json, .changes, .verdicts, .panel") !== null;
     if (scrolls && /^(?:Arrow|Page|Home|End)/.test(event.key)) return;
     const key = keys.find((each) => each.keys.includes(event.key));
     if (key === undefined) return;

@@ -129,6 +129,25 @@ export interface PageFrame {
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
+/** A value as it was written, perhaps only its beginning, and its bytes in the frame. */
+export interface PageValue {
+  readonly json: string;
+  readonly range: readonly [start: number, end: number];
+}
+
+/** How a message differs from an earlier one, without ids, tokens and times. */
+export interface PageChanges {
+  /** The number of the frame with the earlier one. */
+  readonly before: number;
+  /** The differences, of which the first ones follow. */
+  readonly count: number;
+  readonly changes: readonly {
+    readonly pointer: string;
+    readonly before: PageValue | undefined;
+    readonly after: PageValue | undefined;
+  }[];
+}
+
 /** How many rows there are at a time, and whether one of them breaks a rule. */
 export interface PageBucket {
   readonly count: number;
@@ -272,6 +291,8 @@ export interface PageMethods extends ActMethods {
   open(params: { readonly recording?: string; readonly filter: string }): PageView | { readonly fault: FilterFault };
   rows(params: { readonly from: number; readonly count: number }): readonly PageRow[];
   frame(params: { readonly n: number }): PageFrame | null;
+  /** How a message differs from the one before it of the same method; null for the first. */
+  changes(params: { readonly n: number }): PageChanges | null;
   /** The place of a row in the list; null if the filter hides it. */
   place(params: { readonly n: number }): number | null;
   /** The next row with a violation, from a place in the list. */

@@ -27,6 +27,9 @@ export const selection = signal<readonly [number, number] | undefined>(undefined
 /** What the lower half of the page shows. */
 export type PanelName = "frame" | "contract" | "cost" | "process" | "doctor";
 export const panel = signal<PanelName>("frame");
+/** What stands beside the selected frame. */
+export type DetailMode = "bytes" | "pair" | "changes";
+export const detailMode = signal<DetailMode>("bytes");
 /** Whether the list stays at its end. */
 export const follows = signal(false);
 export const overview = signal<readonly PageBucket[]>([]);

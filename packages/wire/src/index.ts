@@ -6,7 +6,7 @@
 
 export { Comparable } from "./compare/comparable.js";
 export { type Comparison, compareConversations, comparisonSteps } from "./compare/compare.js";
-export { statusOf, targetOf } from "./compare/compared.js";
+export { differencesOfMessages, statusOf, targetOf } from "./compare/compared.js";
 export { canonicalJson, ignoring, significant } from "./compare/differences.js";
 export { Conversation } from "./conversation/conversation.js";
 export { headerOf } from "./conversation/exchange.js";

@@ -2,7 +2,17 @@ import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { literalOf, nodeAt } from "../json/json-node.js";
 import type { Frame, Sender } from "../recording/frame.js";
-import { type ComparableValue, comparableValue, type Ignores, significant, sorted } from "./differences.js";
+import {
+  type ComparableValue,
+  comparableValue,
+  differencesOf,
+  type Ignores,
+  ignoring,
+  significant,
+  sorted,
+  type ValueChange,
+  volatilePointers,
+} from "./differences.js";
 
 /** Whether members of a request and of its result belong to the contract: another clientInfo does not make a call different. */
 export function isOpening(method: string | undefined): boolean {
@@ -121,6 +131,18 @@ function valueAt({ frame, pointer }: Place): ComparableValue {
   if (json.isPlain && !longInteger.test(entry.raw ?? "")) return json.value;
   const node = json.root && nodeAt(json.root, pointer);
   return node && comparableValue(node, frame.bytes);
+}
+
+/**
+ * The places at which two messages differ, but for ids, tokens, times and opaque values.
+ *
+ * @example
+ * const newest = conversation.rows.flatMap(({ messages }) => messages).at(-1) ?? request;
+ * const places = differencesOfMessages(request, newest).map(({ pointer }) => pointer); // ["/params/arguments/limit"]
+ */
+export function differencesOfMessages(before: WireMessage, after: WireMessage): readonly ValueChange[] {
+  const ignores = ignoring(volatilePointers);
+  return differencesOf(significant(valueAt(before), ignores), significant(valueAt(after), ignores));
 }
 
 /**

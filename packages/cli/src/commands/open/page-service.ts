@@ -5,6 +5,7 @@ import { compileFilter, parseFilter } from "@parlance/wire";
 import { commandOf, shellWord } from "../export/exported.js";
 import type { Acting } from "./acting.js";
 import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
+import { changesOf } from "./page-changes.js";
 import { costsOf } from "./page-costs.js";
 import { contractsOf, processesOf } from "./page-panels.js";
 import { pageFrame, pageRow } from "./page-rows.js";
@@ -48,6 +49,7 @@ export class PageService {
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
       frame: ({ n }) => this.#frame(n),
+      changes: ({ n }) => changesOf(n, this.#view?.recording.conversation) ?? null,
       place: ({ n }) => this.#view?.placeOf(n) ?? null,
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
       terms: async () => ({
@@ -172,6 +174,7 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   open: object({ recording: string, filter: string }, ["filter"]),
   rows: object({ from: number, count: number }, ["from", "count"]),
   frame: object({ n: number }, ["n"]),
+  changes: object({ n: number }, ["n"]),
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
   overview: object({ buckets: number }, ["buckets"]),
