@@ -231,7 +231,7 @@ async function renamedBody(body: Readable, from: string, to: string): Promise<Bu
 }
 
 /** A network error in a few words. An AggregateError (a host with several addresses) has no message of its own. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
 }

@@ -12,9 +12,10 @@ import { originCheck } from "@parlance/mcp/http";
 import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
+import { ExchangeRecord } from "./exchange-record.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
 import { refuse } from "./headers.js";
-import { ProxiedExchange } from "./proxied-exchange.js";
+import { ProxiedExchange, reasonOf } from "./proxied-exchange.js";
 import { SessionNames } from "./sessions.js";
 
 /** The address of a proxy and its target. */
@@ -30,9 +31,13 @@ export interface ProxyOptions {
   readonly recorder: Recorder;
   /** Record credentials in HTTP headers unredacted. Default: false. */
   readonly keepsSecrets?: boolean;
+  /** Clients know the server by its own URL, so that no origin is replaced. Default: false. */
+  readonly isTransparent?: boolean;
   /** The faults to inject. */
   readonly faults?: FaultyExchanges | undefined;
 }
+
+type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
 
 /** A listening proxy. */
 export interface HttpProxy {
@@ -40,6 +45,8 @@ export interface HttpProxy {
   readonly url: URL;
   /** Exchanges so far. */
   readonly exchanges: number;
+  /** The same `fetch`, with the head of every exchange recorded. */
+  record(fetch: Fetch): Fetch;
   close(): Promise<void>;
 }
 
@@ -59,6 +66,7 @@ const idle = 4_000;
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, faults } = options;
+  const { isTransparent = false } = options;
   const guard = originCheck({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
   const isSecure = target.protocol === "https:";
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, timeout: idle });
@@ -69,6 +77,10 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   let exchanges = 0;
   let written = 0;
   let onAllWritten = (): void => undefined;
+  const onWritten = (): void => {
+    written += 1;
+    if (written === exchanges) onAllWritten();
+  };
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     const { remoteAddress: remote, localAddress: local } = request.socket;
     const refusal = guard(request.headers.host, request.headers.origin, { remote, local });
@@ -89,10 +101,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       faults,
       stopped: stop.signal,
       keepsSecrets,
-      onWritten() {
-        written += 1;
-        if (written === exchanges) onAllWritten();
-      },
+      onWritten,
       send: (options) => (isSecure ? requestHttps : requestHttp)({ ...options, agent }),
     });
   };
@@ -100,11 +109,18 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   await listening(server, port, host);
   const { port: bound } = server.address() as AddressInfo; // It listens on a port.
   const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
-  near = url.origin;
+  near = isTransparent ? target.origin : url.origin;
   return {
     url,
     get exchanges() {
       return exchanges;
+    },
+    record: (fetch) => (url, init) => {
+      exchanges += 1;
+      const { method = "GET", headers } = init;
+      const head = { x: exchanges, method, url: url.href, headers: [...new Headers(headers)] };
+      const start = { ...head, hasMessages: false, keepsSecrets, onWritten, target };
+      return recordedExchange(fetch(url, init), new ExchangeRecord(start, recorder, sessions));
     },
     async close() {
       const allWritten = new Promise<void>((resolve) => {
@@ -116,6 +132,20 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       if (written < exchanges) await allWritten;
     },
   };
+}
+
+/** Records an exchange without its bodies: it ends with the head of the response. */
+async function recordedExchange(sent: Promise<Response>, record: ExchangeRecord): Promise<Response> {
+  record.requestEnd();
+  try {
+    const response = await sent;
+    record.responseHead(response.status, [...response.headers]);
+    record.end();
+    return response;
+  } catch (error) {
+    record.abort(reasonOf(error), "server");
+    throw error;
+  }
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {

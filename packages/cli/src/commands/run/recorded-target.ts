@@ -5,7 +5,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
-import type { CommandTarget } from "../../shared/target/configured-target.js";
+import type { CommandTarget, RecordedRequests } from "../../shared/target/configured-target.js";
 import type { Target } from "../../shared/target/target.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 
@@ -82,11 +82,18 @@ async function behindProxy(
     port: 0,
     anyHost: false,
     keepsSecrets: keepSecrets,
+    isTransparent: true,
     recorder,
   });
+  const { origin } = proxy.url;
+  const recorded: RecordedRequests = {
+    // The client knows the server by its own URL: tokens are for it, not for the address of the proxy.
+    fetch: (at, init) => fetch(at.origin === url.origin ? new URL(at.pathname + at.search, origin) : at, init),
+    record: (each) => proxy.record(each),
+  };
   const path = await recorder.opened;
   return {
-    target: { kind: "url", title, url: proxy.url, headers },
+    target: { kind: "url", title, url, headers, recorded },
     path,
     async end() {
       await proxy.close();

@@ -77,19 +77,22 @@ export class ObservedTarget {
       const dial = { force: this.#options.interrupt.force, ...(timeout !== undefined && { openTimeout: timeout }) };
       return connect(() => this.#tapped(this.#dial(route.dial, dial)), options);
     }
-    const watched = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal);
+    const { recorded } = route;
+    const watched = watchedFetch({ see: this.#seePosted, tell: this.#tellHttp }, this.#over.signal, recorded?.fetch);
     const fetch: typeof watched = (url, init) => {
       if (init.method === "POST") this.#lastPost = { url, headers: new Headers(init.headers) };
       return watched(url, init);
     };
-    const auth = hasAuthorization(route.headers) ? {} : { auth: withKeptTokens(route.url, { tell: this.#tellHttp }) };
+    const auth = hasAuthorization(route.headers)
+      ? {}
+      : { auth: withKeptTokens(route.url, { tell: this.#tellHttp, recorded }) };
     const settings = { ...options, fetch, headers: route.headers, reopen: false, ...auth };
     try {
       return await connect(route.url, settings);
     } catch (error) {
       if (!requiresSignIn(error) || !isInteractive()) throw error;
     }
-    await signInAt(route.url);
+    await signInAt(route.url, {}, recorded);
     return connect(route.url, settings);
   }
 
@@ -107,7 +110,8 @@ export class ObservedTarget {
       throw new Failure("only a command and a URL of HTTP take bytes as they are", { exitCode: exitCodes.usage });
     const { url, headers } = this.#lastPost;
     const body = new Uint8Array(bytes);
-    const response = await fetch(url, {
+    const send = (this.#target.kind === "url" && this.#target.recorded?.fetch) || fetch;
+    const response = await send(url, {
       method: "POST",
       headers: mirroring(headers, body),
       body,

@@ -6,7 +6,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { stateDirectory } from "../recordings/recording-directory.js";
-import type { Header } from "../target/configured-target.js";
+import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;
@@ -32,13 +32,15 @@ export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">
  * Signs the user in, if the server requires it: prints the address of a page, and opens it. The tokens are kept for every later
  * connection.
  */
-export async function signInAt(url: URL, options: SignInOptions = {}): Promise<void> {
+export async function signInAt(url: URL, options: SignInOptions = {}, recorded?: RecordedRequests): Promise<void> {
   const [{ oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
   const store = storeFor(fileTokenStore(credentialsFile(process.env)), options.clientId);
-  const fetch = publicFetch({ privateHosts: [url.hostname] });
+  const reached = publicFetch({ privateHosts: [url.hostname] });
+  const fetch = recorded?.record(reached) ?? reached;
   const auth = oauth({ clientName, store, fetch, signIn: browserSignIn(), ...options });
   // A new connection, because a person takes longer than a server has to respond.
-  const client = await connect(url, { auth, timeout: signInTime, probeTimeout: signInTime, reopen: false });
+  const times = { timeout: signInTime, probeTimeout: signInTime };
+  const client = await connect(url, { auth, ...times, reopen: false, ...(recorded && { fetch: recorded.fetch }) });
   await client.close();
 }
 
@@ -112,6 +114,8 @@ interface KeptTokens {
   readonly tell?: (text: string) => void;
   /** Whether the browser is opened when the server requires a sign-in. Default: false, so that the connection fails. */
   readonly opensBrowser?: boolean;
+  /** Records the exchanges of a refresh. Default: they are not recorded. */
+  readonly recorded?: RecordedRequests | undefined;
 }
 
 /**
@@ -120,7 +124,7 @@ interface KeptTokens {
  */
 export function withKeptTokens(
   url: URL,
-  { tell = () => undefined, opensBrowser = false }: KeptTokens = {},
+  { tell = () => undefined, opensBrowser = false, recorded }: KeptTokens = {},
 ): Authorization {
   const file = credentialsFile(process.env);
   return (fetch) => {
@@ -130,7 +134,8 @@ export function withKeptTokens(
       const onStep: SignInOptions["onStep"] = ({ kind, text }) => tell(`sign-in: ${kind}: ${text}`);
       const reached = publicFetch({ privateHosts: [url.hostname] });
       const signIn = opensBrowser ? { signIn: browserSignIn() } : {};
-      return oauth({ clientName, store: fileTokenStore(file), fetch: reached, onStep, ...signIn })(fetch, url);
+      const sent = recorded?.record(reached) ?? reached;
+      return oauth({ clientName, store: fileTokenStore(file), fetch: sent, onStep, ...signIn })(fetch, url);
     };
     return async (at, init) => {
       if (authorized === undefined && !existsSync(file)) {

@@ -16,11 +16,11 @@ interface HttpWatcher {
 }
 
 /** A `fetch` with an observer; `over` aborts open requests. */
-export function watchedFetch(watcher: HttpWatcher, over: AbortSignal): Fetch {
+export function watchedFetch(watcher: HttpWatcher, over: AbortSignal, send: Fetch = fetch): Fetch {
   return async (url, init) => {
     if (typeof init.body === "string") watcher.see({ kind: "sent", frame: init.body });
     const signal = init.signal ? AbortSignal.any([init.signal, over]) : over;
-    const response = await fetch(url, { ...init, signal });
+    const response = await send(url, { ...init, signal });
     const what = `${init.method ?? "GET"} ${url.pathname}`;
     const { body, status, statusText, headers } = response;
     const line = statusLine(what, response);

@@ -31,11 +31,24 @@ export interface CommandTarget {
   readonly cwd?: string;
 }
 
-interface UrlTarget {
+/** A server at a URL. */
+export interface UrlTarget {
   readonly kind: "url";
   readonly title: string;
   readonly url: URL;
   readonly headers: readonly Header[];
+  /** Records the requests to the server, and those of a sign-in. Default: nothing is recorded. */
+  readonly recorded?: RecordedRequests;
+}
+
+type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+
+/** The requests that are recorded. */
+export interface RecordedRequests {
+  /** Sends a request to the server through the recorder. */
+  readonly fetch: Fetch;
+  /** The same `fetch`, with the head of every exchange recorded: for a sign-in, which takes place at other servers too. */
+  record(fetch: Fetch): Fetch;
 }
 
 /** A header of every request to a URL: its name and its value. */

@@ -1,6 +1,6 @@
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import type { ChildChannel, Command, childChannel } from "@parlance/mcp/node";
-import type { CommandTarget, Header } from "./configured-target.js";
+import type { CommandTarget, UrlTarget } from "./configured-target.js";
 import type { Target } from "./target.js";
 
 type ChildChannelOptions = NonNullable<Parameters<typeof childChannel>[1]>;
@@ -19,7 +19,7 @@ export interface DialOptions extends Pick<ChildChannelOptions, "onStderr" | "fra
 /** How a target is reached: over channels, one for each conversation, or by HTTP requests. */
 export type Route =
   | { readonly kind: "channel"; readonly dial: (options?: DialOptions) => TargetChannel }
-  | { readonly kind: "http"; readonly url: URL; readonly headers: readonly Header[] };
+  | ({ readonly kind: "http" } & Pick<UrlTarget, "url" | "headers" | "recorded">);
 
 /** The route to a target. What it needs of the library is loaded here: each kind of target needs another part. */
 export async function routeTo(target: Target): Promise<Route> {
@@ -30,8 +30,8 @@ export async function routeTo(target: Target): Promise<Route> {
       owned(childChannel(commandOf(target), options), force);
     return { kind: "channel", dial };
   }
-  const { url, headers } = target;
-  if (!url.protocol.startsWith("ws")) return { kind: "http", url, headers };
+  const { url, headers, recorded } = target;
+  if (!url.protocol.startsWith("ws")) return { kind: "http", url, headers, ...(recorded && { recorded }) };
   const { nodeWebSocketChannel } = await import("@parlance/mcp/websocket");
   const sent = { headers: Object.fromEntries(headers) };
   const dial = ({ openTimeout }: DialOptions = {}): TargetChannel =>
