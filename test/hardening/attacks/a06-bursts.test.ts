@@ -1,16 +1,22 @@
 import { once } from "node:events";
-import { connect as connectSocket } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect as connectSocket } from "node:net";
 import { PassThrough } from "node:stream";
 import { connect } from "@parlance/mcp/client";
-import { openConnection, type Report } from "@parlance/mcp/jsonrpc";
-import { connectStdio, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { type Channel, type Connection, createService, openConnection, type Report } from "@parlance/mcp/jsonrpc";
+import { connectStdio, nodeRpcHandler, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
-import { createFakeClock } from "@parlance/mcp/testing";
+import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
+import { deferred } from "../../../packages/mcp/src/base/deferred.js";
+import type { AcceptWebSocket } from "../../../packages/mcp/src/node/websocket/websocket-upgrade.js";
 import { statelessPost, written } from "../../http/server/asked.js";
+import { Wire } from "../../http/server/wire.js";
+import { open as openWebSocket } from "../../node/websocket/wire.js";
 import { stateless } from "../../testing/frames.js";
 import { serverProcess } from "../../testing/processes.js";
+import { transports } from "../../transport/links.js";
 
 const mebibyte = "x".repeat(1024 * 1024);
 
@@ -142,6 +148,21 @@ describe("A6: a peer that does not read is given up, and the report has the reas
   const reasons = (reports: readonly Report[]): string[] =>
     reports.flatMap((report) => (report.kind === "given-up" ? [report.error.message] : []));
 
+  /** Sends 16 MiB to a peer that reads nothing. */
+  function givenUp(channel: Channel, clock: FakeClock): { connection: Connection; isGivenUp: Promise<void> } {
+    const reports: Report[] = [];
+    const connection = openConnection(channel, { clock, report: (report) => void reports.push(report) });
+    for (let count = 0; count < 16; count += 1) connection.notify("news", [mebibyte]);
+    const wait = async (): Promise<void> => {
+      while (connection.phase !== "closed") {
+        await turns();
+        clock.advance(1_000);
+      }
+      expect(reasons(reports)).toEqual(["the peer does not read: nothing was read for 30000 ms"]);
+    };
+    return { connection, isGivenUp: wait() };
+  }
+
   test("on a stream", async () => {
     const clock = createFakeClock();
     const reports: Report[] = [];
@@ -157,6 +178,46 @@ describe("A6: a peer that does not read is given up, and the report has the reas
     clock.advance(1_000);
     await connection.closed;
     expect(reasons(reports)).toEqual(["the peer does not read: nothing was read for 30000 ms"]);
+  });
+
+  const { "a WebSocket": _reads, ...unread } = transports;
+
+  test.each(Object.entries(unread))("on %s", async (_name, { link }) => {
+    const { near, far, clock } = await link();
+    await givenUp(near, clock).isGivenUp;
+    far.close();
+  });
+
+  test("on a WebSocket", async () => {
+    const clock = createFakeClock();
+    const accepted = deferred<ReturnType<typeof givenUp>>();
+    const accept: AcceptWebSocket = (channel) => {
+      const given = givenUp(channel, clock);
+      accepted.resolve(given);
+      return given.connection;
+    };
+    await using listener = await serveWebSocket(accept, { clock });
+    using _wire = await openWebSocket(listener.url);
+    await (await accepted.promise).isGivenUp;
+  });
+
+  test("on HTTP without MCP", async () => {
+    const clock = createFakeClock();
+    const reports: Report[] = [];
+    const service = createService().method("large", () => mebibyte.repeat(24));
+    const handler = nodeRpcHandler(service.call, { clock, report: (report) => void reports.push(report) });
+    const http = createHttpServer(handler).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    using wire = await Wire.open((http.address() as AddressInfo).port);
+    wire.write(written({ headers: {}, body: '{"jsonrpc":"2.0","id":1,"method":"large"}' }));
+    while (reports.length === 0) {
+      await turns();
+      clock.advance(1_000);
+    }
+    expect(reasons(reports)).toEqual(["the peer does not read: nothing was read for 30000 ms"]);
+    handler.close();
+    http.close();
+    await once(http, "close");
   });
 
   test("on HTTP, and others are served meanwhile", async () => {

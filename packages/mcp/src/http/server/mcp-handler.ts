@@ -25,11 +25,7 @@ import { Sessions, type SessionsConfig } from "./sessions/sessions.js";
 import { Sessionless, statelessOnly } from "./sessions/without-sessions.js";
 import { answerStateless } from "./stateless.js";
 import { MemoryEventStore } from "./streams/event-store.js";
-import { KeepAlive } from "./streams/event-stream.js";
-
-/** The limits for a reader that does not read: queued bytes, and milliseconds without progress. */
-const maxQueuedBytes = 8 * 1024 * 1024;
-const stallTimeout = 30_000;
+import { KeepAlive, streamLimits } from "./streams/event-stream.js";
 
 const defaultKeepAlive = 15_000;
 
@@ -56,7 +52,7 @@ export class McpHandler extends HttpServerHandler {
     this.#calls = new PostedCalls({
       server,
       settings,
-      streams: { clock, maxQueuedBytes, stallTimeout, report: settings.report },
+      streams: streamLimits(settings),
       keepAlive: new KeepAlive(clock, keepAlive),
       closing,
       authorization,

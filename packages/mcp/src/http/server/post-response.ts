@@ -4,7 +4,7 @@ import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { LossyNotification } from "../../jsonrpc/calls/outbox.js";
 import type { HttpHeaders, HttpResponse } from "./request.js";
 import { jsonResponse, streamResponse, withHeaders } from "./responses.js";
-import { EventStream, longestWrite, messageEvent, type Pingable, type StreamLimits } from "./streams/event-stream.js";
+import { bodyOf, EventStream, messageEvent, type Pingable, type StreamLimits } from "./streams/event-stream.js";
 
 /**
  * The response to a POST with a request: JSON, or an event stream as soon as another message precedes the response.
@@ -57,8 +57,7 @@ export class PostResponse implements Pingable {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#stream === undefined) {
-      const body = frame.length > longestWrite ? this.#inPieces(frame) : frame;
-      const response = jsonResponse(this.#status, body);
+      const response = jsonResponse(this.#status, bodyOf(frame, this.#limits, this.#budget));
       this.#settle(this.#headers === undefined ? response : withHeaders(response, this.#headers));
     } else {
       this.push(this.#stream, frame);
@@ -105,14 +104,6 @@ export class PostResponse implements Pingable {
 
   protected finish(stream: EventStream): void {
     stream.end();
-  }
-
-  /** A long body is written in pieces, so that the stall timer detects a reader that does not read. */
-  #inPieces(frame: string): EventStream {
-    const body = new EventStream(this.#limits, this.#budget);
-    body.push(frame);
-    body.end();
-    return body;
   }
 
   #settle(response: HttpResponse): void {

@@ -20,6 +20,7 @@ import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
 import { bodyFault } from "./preconditions.js";
 import type { BodyFault, HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
 import { emptyResponse, jsonResponse, withHeaders } from "./responses.js";
+import { bodyOf, type StreamLimits, streamLimits } from "./streams/event-stream.js";
 
 /** Options of plain JSON-RPC over HTTP. */
 export interface RpcOptions
@@ -54,6 +55,7 @@ export class RpcHandler extends HttpServerHandler {
   protected readonly methods: readonly string[] = ["POST"];
   readonly #call: Call;
   readonly #running = new ConcurrencyLimit(running);
+  readonly #streams: StreamLimits;
   /** Resolves when running requests are no longer awaited. */
   readonly #over = deferred<undefined>();
   /** One per running request. */
@@ -63,6 +65,7 @@ export class RpcHandler extends HttpServerHandler {
   constructor(call: Call, options: RpcOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
     super(options, peerSettings(options));
     this.#call = call;
+    this.#streams = streamLimits(this.settings);
   }
 
   async drain(grace: number): Promise<void> {
@@ -116,7 +119,7 @@ export class RpcHandler extends HttpServerHandler {
   async #run(
     request: HttpRequest,
     { frame, decoded }: { readonly frame: string; readonly decoded: Decoded },
-    { auth, principal }: HttpCaller,
+    { auth, principal, budget }: HttpCaller,
     cancel: AbortController,
   ): Promise<HttpResponse> {
     const exchange: Exchange = {
@@ -138,7 +141,7 @@ export class RpcHandler extends HttpServerHandler {
       return jsonResponse(503, encodeFailure(id, unfinished, this.settings.profile));
     }
     if (text === undefined) return emptyResponse(204);
-    return jsonResponse(decoded instanceof Problem ? 400 : 200, text);
+    return jsonResponse(decoded instanceof Problem ? 400 : 200, bodyOf(text, this.#streams, budget));
   }
 }
 

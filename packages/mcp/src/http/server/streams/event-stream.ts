@@ -25,6 +25,11 @@ export interface StreamLimits {
   readonly report: Reporter;
 }
 
+/** The default limits of one server. */
+export function streamLimits({ clock, report }: Pick<StreamLimits, "clock" | "report">): StreamLimits {
+  return { clock, maxQueuedBytes: 8 * 1024 * 1024, stallTimeout: 30_000, report };
+}
+
 /** The number of queued characters above which droppable notifications are replaced by later ones. */
 const highWater = 1024 * 1024;
 
@@ -203,13 +208,27 @@ export class EventStream implements Pingable {
 const shortRest = 16 * 1024;
 
 /** The maximum number of characters of one write. Progress within a write is invisible. */
-export const longestWrite: number = 128 * 1024;
+const longestWrite = 128 * 1024;
 
 /** The part of a text for one write. It never splits a surrogate pair. */
 function beginningOf(text: string): string {
   if (text.length <= longestWrite) return text;
   const last = text.charCodeAt(longestWrite - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? longestWrite - 1 : longestWrite);
+}
+
+/**
+ * The body of a response that is one text. A long one is written in pieces, so that the stall timer detects a reader that
+ * does not read.
+ *
+ * @param budget charged for queued text
+ */
+export function bodyOf(text: string, limits: StreamLimits, budget: ByteBudget): string | EventStream {
+  if (text.length <= longestWrite) return text;
+  const body = new EventStream(limits, budget);
+  body.push(text);
+  body.end();
+  return body;
 }
 
 /** Something that sends keep-alives. */
