@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect as connectSocket } from "node:net";
 import { PassThrough } from "node:stream";
+import { versions } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
 import { type Channel, type Connection, createService, openConnection, type Report } from "@parlance/mcp/jsonrpc";
 import { connectStdio, nodeRpcHandler, serveHttp, serveTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
@@ -14,7 +15,8 @@ import type { AcceptWebSocket } from "../../../packages/mcp/src/node/websocket/w
 import { statelessPost, written } from "../../http/server/asked.js";
 import { Wire } from "../../http/server/wire.js";
 import { open as openWebSocket } from "../../node/websocket/wire.js";
-import { stateless } from "../../testing/frames.js";
+import { speak } from "../../server/speak.js";
+import { stateless, textOf } from "../../testing/frames.js";
 import { serverProcess } from "../../testing/processes.js";
 import { transports } from "../../transport/links.js";
 
@@ -113,6 +115,18 @@ test("A6: 64 MiB of log messages in one turn are dropped beyond 16 MiB, with one
   expect((await told(client, "logs")).text).toBe("told all");
   expect(lines).toBeLessThan(20);
   expect(reports).toEqual([{ kind: "dropped", method: "notifications/message", unread: true }]);
+});
+
+test.each(versions)("A6: a thousand changes of a list in one turn are one notification, in %s", async (version) => {
+  const server = bursting();
+  await using peer = await speak(server, version);
+  const isListening = version === "2026-07-28";
+  if (isListening) await peer.ask("subscriptions/listen", { notifications: { toolsListChanged: true } }, "changes");
+  for (let number = 0; number < 1_000; number += 1) server.tool(`tool-${number}`, {}, () => "");
+  expect((await peer.next()).method).toBe("notifications/tools/list_changed");
+  // The next frame is the response to a later call.
+  expect(textOf(JSON.stringify(await peer.ask("tools/call", { name: "tool-999" }, "call")))).toBe("");
+  if (isListening) peer.cancel("changes");
 });
 
 test("A6: a hundred answers of 1 MiB in one turn all arrive", async () => {
