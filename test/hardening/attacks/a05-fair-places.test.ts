@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import type { HttpOptions } from "@parlance/mcp/http";
+import { type HttpOptions, rpcHandler } from "@parlance/mcp/http";
+import { createService } from "@parlance/mcp/jsonrpc";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
@@ -36,12 +37,13 @@ function listen(headers: Asked["headers"]): Asked {
 async function listenAll(
   at: Site,
   most: number,
+  headers: Asked["headers"] = attacker,
 ): Promise<{ readonly wires: readonly Wire[]; readonly statuses: number[] }> {
   const wires: Wire[] = [];
   const statuses: number[] = [];
   for (let count = 0; count < most; count += 1) {
     const wire = await at.open();
-    wire.write(written(listen(attacker)));
+    wire.write(written(listen(headers)));
     statuses.push((await wire.head()).status);
     wires.push(wire);
   }
@@ -56,6 +58,15 @@ async function listeningAt(server: Server, options: ServeHttpOptions): Promise<L
   const http = await serveHttp(server, options);
   return { open: () => Wire.open(http.port), [Symbol.asyncDispose]: () => http.close() };
 }
+
+/** Every client says in a header who it is; all come from one address. */
+const byName: HttpOptions = {
+  auth: (request) => {
+    const principal = request.header("authorization");
+    return principal === undefined ? undefined : { principal };
+  },
+};
+const [alice, mallory] = [{ authorization: "alice" }, { authorization: "mallory" }];
 
 describe("A5: open subscriptions", () => {
   test("take no place of calls: one behind 128 of them on a connection is answered", async () => {
@@ -84,7 +95,60 @@ describe("A5: open subscriptions", () => {
   });
 });
 
+test("A5: open subscriptions of one principal have a bound, and another one at its address has its own", async () => {
+  await using at = await site(fair(), byName);
+  const { wires, statuses } = await listenAll(at, 66, mallory);
+  expect(statuses).toEqual([...Array<number>(64).fill(200), 429, 429]);
+  using wire = await at.open();
+  wire.write(written(listen(alice)));
+  expect((await wire.head()).status).toBe(200);
+  for (const each of wires) each[Symbol.dispose]();
+});
+
 describe("A5: calls", () => {
+  test("of one principal have a bound, and another one at its address has its own", async () => {
+    const server = fair();
+    const ends: (() => void)[] = [];
+    server.tool("slow", {}, () => new Promise<string>((resolve) => void ends.push(() => resolve("done"))));
+    await using at = await site(server, byName);
+    const lanes = await Promise.all(Array.from({ length: 8 }, () => at.open()));
+    const some = Buffer.concat(
+      Array.from({ length: 64 }, () => Buffer.from(written(statelessCall("slow", {}, mallory)))),
+    );
+    for (const lane of lanes) lane.write(some);
+    await until(() => ends.length === 512);
+    expect((await at.ask(statelessCall("echo", {}, mallory))).status).toBe(429);
+    expect((await at.ask(statelessCall("echo", {}, alice))).status).toBe(200);
+    for (const lane of lanes) lane[Symbol.dispose]();
+    for (const end of ends) end();
+  });
+
+  test("of plain JSON-RPC have the same bounds, by principal and by address", async () => {
+    for (const [options, from, other, most] of [
+      [byName, mallory, alice, 512],
+      [byHeader, attacker, victim, 2_048],
+    ] as const) {
+      const ends: (() => void)[] = [];
+      const service = createService()
+        .method("slow", () => new Promise<string>((resolve) => void ends.push(() => resolve("done"))))
+        .method("echo", () => "alive");
+      const { auth, addressOf } = options;
+      const handler = rpcHandler(service.call, { ...(auth && { auth }), ...(addressOf && { addressOf }) });
+      const send = (method: string, headers: Readonly<Record<string, string>>): Promise<Response> => {
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method });
+        const all = { host: "localhost", "content-type": "application/json", ...headers };
+        return handler(new Request("http://localhost/", { method: "POST", headers: all, body }));
+      };
+      const running = Array.from({ length: most }, () => send("slow", from));
+      await until(() => ends.length === most);
+      expect((await send("echo", from)).status).toBe(429);
+      expect((await send("echo", other)).status).toBe(200);
+      for (const end of ends) end();
+      expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(new Set([200]));
+      handler.close();
+    }
+  });
+
   test("of one address have a bound before that of all", async () => {
     const server = fair();
     const ends: (() => void)[] = [];
@@ -110,6 +174,21 @@ describe("A5: calls", () => {
 });
 
 describe("A5: sessions", () => {
+  test("of one principal make room for each other, longest idle first, and leave those of others alone", async () => {
+    await using at = await site(fair(), { ...byName, sessions: { maxPerPrincipal: 2, max: 3 } });
+    const other = await openSession(at, "2025-11-25", alice);
+    const [first, second] = [
+      await openSession(at, "2025-11-25", mallory),
+      await openSession(at, "2025-11-25", mallory),
+    ];
+    expect((await at.ask(sessionPost(first, ping, mallory))).status).toBe(200);
+    const third = await openSession(at, "2025-11-25", mallory);
+    const statuses: number[] = [];
+    for (const id of [first, second, third]) statuses.push((await at.ask(sessionPost(id, ping, mallory))).status);
+    statuses.push((await at.ask(sessionPost(other, ping, alice))).status);
+    expect(statuses).toEqual([200, 404, 200, 200]);
+  });
+
   test("of one address make room for each other, longest idle first, and leave those of others alone", async () => {
     await using at = await site(fair(), { ...byHeader, sessions: { maxPerAddress: 3 } });
     const other = await openSession(at, "2025-11-25", victim);
