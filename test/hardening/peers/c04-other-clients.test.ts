@@ -8,7 +8,7 @@ import { type Asked, type AskedHeaders, statelessCall, written } from "../../htt
 import { doors } from "../../http/server/handlers.js";
 import { shop } from "../../http/server/shop.js";
 import { type Answer, Wire } from "../../http/server/wire.js";
-import { open as openWebSocket } from "../../node/websocket/wire.js";
+import { handshake, open as openWebSocket } from "../../node/websocket/wire.js";
 
 const call = (headers: AskedHeaders) => statelessCall("echo", { text: "hi" }, headers);
 
@@ -23,30 +23,36 @@ async function send(port: number, asked: Asked, host?: string): Promise<Answer> 
   return await wire.answer();
 }
 
+/** One of each form: an editor, extensions of browsers, frameworks for applications, a file, and a page without an origin. */
+const origins = [
+  "vscode-file://vscode-app",
+  "vscode-webview://1fhq0sn7cbq6eoqgh2ppoaf9e4bsp7sb2jk5v0hrq3i3fp6m0v3e",
+  "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+  "moz-extension://0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0",
+  "tauri://localhost",
+  "capacitor://localhost",
+  "app://-",
+  "app://obsidian.md",
+  "ionic://localhost:8100",
+  "file://",
+  "null",
+];
+
+/** What only looks like an origin. */
+const lookalikes = (origin: string): readonly string[] => [
+  `${origin}x`,
+  `${origin}/`,
+  `x${origin}`,
+  origin.toUpperCase(),
+  "https://localhost.evil.com",
+];
+
 describe.each(doors)("C4: on $on", ({ open }) => {
-  test.each([
-    ["vscode-file://vscode-app"],
-    ["vscode-webview://1fhq0sn7cbq6eoqgh2ppoaf9e4bsp7sb2jk5v0hrq3i3fp6m0v3e"],
-    ["chrome-extension://abcdefghijklmnopabcdefghijklmnop"],
-    ["moz-extension://0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0"],
-    ["tauri://localhost"],
-    ["capacitor://localhost"],
-    ["app://-"],
-    ["app://obsidian.md"],
-    ["ionic://localhost:8100"],
-    ["file://"],
-    ["null"],
-  ])("pages of %s may call where they are named, and nowhere else", async (origin) => {
+  test.each(origins)("pages of %s may call where they are named, and nowhere else", async (origin) => {
     await using door = await open(shop(), { allowedOrigins: [origin] });
     const { status, headers } = await door.ask(call({ origin }));
     expect({ status, allowed: headers.get("access-control-allow-origin") }).toEqual({ status: 200, allowed: origin });
-    for (const other of [
-      `${origin}x`,
-      `${origin}/`,
-      `x${origin}`,
-      origin.toUpperCase(),
-      "https://localhost.evil.com",
-    ]) {
+    for (const other of lookalikes(origin)) {
       expect((await door.ask(call({ origin: other }))).status).toBe(403);
     }
     await using strict = await open(shop());
@@ -91,6 +97,32 @@ describe.each(doors)("C4: on $on", ({ open }) => {
     await using door = await open(shop(), { allowedHosts: ["*.example.com", "*.example.org:8443"] });
     expect((await door.ask(call({ host }))).status).toBe(403);
   });
+});
+
+test.each(origins)("C4: pages of %s may open a WebSocket where they are named, and nowhere else", async (origin) => {
+  await using listener = await serveWebSocket(shop(), { allowedOrigins: [origin] });
+  const statusOf = async (from: string, url = listener.url): Promise<number> => {
+    const { status, wire } = await handshake(url, { origin: from });
+    wire[Symbol.dispose]();
+    return status;
+  };
+  expect(await statusOf(origin)).toBe(101);
+  expect(await Promise.all(lookalikes(origin).map((each) => statusOf(each)))).toEqual([403, 403, 403, 403, 403]);
+  await using strict = await serveWebSocket(shop());
+  expect(await statusOf(origin, strict.url)).toBe(403);
+});
+
+test.each(origins)("C4: pages of %s may call plain JSON-RPC where they are named, and nowhere else", async (origin) => {
+  const service = createService().method("ping", () => "pong");
+  const statusOf = async (from: string, allowedOrigins: readonly string[] = []): Promise<number> => {
+    const headers = { host: "localhost", "content-type": "application/json", origin: from };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+    const handler = rpcHandler(service.call, { allowedOrigins });
+    return (await handler(new Request("http://localhost/", { method: "POST", headers, body }))).status;
+  };
+  expect(await statusOf(origin, [origin])).toBe(200);
+  for (const other of lookalikes(origin)) expect(await statusOf(other, [origin])).toBe(403);
+  expect(await statusOf(origin)).toBe(403);
 });
 
 test.each([
