@@ -4,9 +4,13 @@ import { createServer, RpcError, type Server, ToolError } from "@parlance/mcp/se
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { ToolErrors } from "../../../packages/mcp/src/server/features/tool-result.js";
+import { recordingFiles } from "../../cli/recording-files.js";
 import { openAsked } from "../../server/input/open.js";
 import { speak } from "../../server/speak.js";
 import { parse } from "../../testing/frames.js";
+import { conversationWith } from "../../testing/talks.js";
+import { recordingText } from "../../wire/recording/example-recording.js";
+import { header, opening, recorded } from "../../wire/recording/recorded.js";
 
 const info = { name: "failing", version: "1.0.0" };
 const internal = { code: -32_603, message: "Internal error" };
@@ -97,6 +101,27 @@ test("B5: ToolError.from shows one error, with everything else as its cause", as
   const client = await connect(doing(failing(error)));
   expect(await client.tools.call("do")).toMatchObject(isError("no such city"));
   await client.close();
+});
+
+test("B5: parlance check explains the error, and has nothing against a result that shows the message", async ({
+  onTestFinished,
+}) => {
+  const files = await recordingFiles(onTestFinished);
+  const check = async (toolErrors: ToolErrors): Promise<string> => {
+    await using talk = await conversationWith(doing(failing(new Error("no such city")), toolErrors), "2025-11-25");
+    const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"do"}}';
+    const said = recorded(
+      ...opening("2025-11-25", { server: { tools: {} } }),
+      `→ ${call}`,
+      `← ${await talk.ask(call)}`,
+    );
+    await files.write(`${toolErrors}.parlance.jsonl`, recordingText([header, ...said]));
+    return (await files.run("check", toolErrors)).stdout;
+  };
+  expect(await check("internal")).toContain(
+    "the model does not learn why the tool has failed: throw a ToolError with what it may read",
+  );
+  expect(await check("message")).toMatch(/^✔ no violations/);
 });
 
 test("B5: another word for toolErrors is refused when the server is made", () => {

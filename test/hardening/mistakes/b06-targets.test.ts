@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "@parlance/mcp/client";
 import { connectStdio, serveHttp, serveStdio, serveTcp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
+import { serveWebSocket } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 
 /** A program of JavaScript has no compiler that would have said so. */
@@ -42,13 +43,23 @@ describe("B6: the serve functions say that they need a server", () => {
   });
 });
 
-test("B6: a port that is taken is named, and the error has the code of Node", async () => {
-  await using first = await serveHttp(createServer({ name: "first", version: "1" }));
-  const again = serveHttp(createServer({ name: "second", version: "1" }), { port: first.port });
-  await expect(again).rejects.toMatchObject({
+test.each<[string, (port: number) => Promise<{ readonly port: number; close(): Promise<void> }>]>([
+  ["serveHttp", (port) => serveHttp(createServer({ name: "http", version: "1" }), { port })],
+  ["serveWebSocket", (port) => serveWebSocket(createServer({ name: "websocket", version: "1" }), { port })],
+  [
+    "serveTcp",
+    async (port) => {
+      const listener = await serveTcp(createServer({ name: "tcp", version: "1" }), { port });
+      return { port: (listener.address as { readonly port: number }).port, close: () => listener.close() };
+    },
+  ],
+])("B6: a port that is taken is named by %s, and the error has the code of Node", async (_name, serve) => {
+  const { port, close } = await serve(0);
+  await expect(serve(port)).rejects.toMatchObject({
     code: "EADDRINUSE",
-    message: expect.stringContaining(`127.0.0.1:${first.port} is in use`),
+    message: expect.stringContaining(`127.0.0.1:${port} is in use: choose another address`),
   });
+  await close();
 });
 
 /** Runs a program of an older Node: what it has not is taken away before anything is loaded. */
