@@ -1,5 +1,6 @@
 import { checkMembers } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
+import { foreignMembers } from "../base/foreign-members.js";
 import type { CallOptions } from "./call.js";
 import { type Caller, callMembers, type Outcome } from "./calls/caller.js";
 import { encodeRequest } from "./codec/encode.js";
@@ -96,3 +97,9 @@ function encodeNotification({ method, params }: Entry): string {
     throw notJson(method, error);
   }
 }
+
+const addsCall = "batch.request(method, params) adds a call, whose outcome batch.send() returns";
+Object.setPrototypeOf(
+  RequestBatch.prototype,
+  foreignMembers("batch", { call: addsCall, add: addsCall, push: addsCall }),
+);

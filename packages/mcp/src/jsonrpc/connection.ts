@@ -1,6 +1,8 @@
-import type { MembersOf } from "../base/check-members.js";
+import { type MembersOf, requireFunction } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
+import { foreignMembers } from "../base/foreign-members.js";
 import type { FrameRefusal } from "../base/framing.js";
+import { kindOf } from "../base/json.js";
 import { longestTimer } from "../base/settles-within.js";
 import { RequestBatch } from "./batch.js";
 import type { Authentication, Call, CallOptions } from "./call.js";
@@ -45,7 +47,7 @@ export interface ConnectionOptions extends PeerOptions, Routing {
 export const connectionMembers: MembersOf<ConnectionOptions> = {
   ...peerMembers,
   ...routingMembers,
-  handle: ["handler", "call", "service", "onRequest"],
+  handle: ["handler", "call", "service", "onRequest", "method", "names"],
   timeout: ["idleTimeout", "timeoutMs"],
   totalTimeout: ["maxTotalTimeout"],
   auth: ["principal", "identity"],
@@ -412,7 +414,36 @@ const unknownMethod: Call = (method) => {
   throw methodNotFound(method);
 };
 
-/** Opens a JSON-RPC connection on a channel. */
+/**
+ * Opens a JSON-RPC connection on a channel.
+ * @throws TypeError for an option that does not exist, a `handle` that is not a function, or an object that is not a channel
+ */
 export function openConnection(channel: Channel, options: ConnectionOptions = {}): Connection {
+  if (typeof channel?.open !== "function") {
+    const remedy = `write openConnection(channel, ${servesService})`;
+    throw new TypeError(`openConnection needs a channel, got ${kindOf(channel)}: ${remedy}`);
+  }
+  if (options.handle !== undefined)
+    requireFunction("openConnection: handle", options.handle, `write openConnection(channel, ${servesService})`);
   return new Connection(channel, options).open();
 }
+
+const servesService = "{ handle: service.call }";
+const handles = `openConnection(channel, ${servesService}) handles what the peer calls`;
+const ended = "connection.closed is a promise for the end of the connection";
+
+// Methods that connections of other libraries have, and what takes their place.
+Object.setPrototypeOf(
+  Connection.prototype,
+  foreignMembers("connection", {
+    request: "connection.call(method, params) calls the peer",
+    sendRequest: "connection.call(method, params) calls the peer",
+    sendNotification: "connection.notify(method, params) notifies the peer",
+    onRequest: handles,
+    onNotification: handles,
+    listen: "openConnection(channel) returns a connection that is open",
+    on: ended,
+    onClose: ended,
+    dispose: "connection.close() ends the connection",
+  }),
+);

@@ -1,5 +1,6 @@
 import { escapeControls } from "../base/escape-controls.js";
 import type { FrameRefusal } from "../base/framing.js";
+import { isObject } from "../base/json.js";
 import type { Problem } from "./codec/decode.js";
 import { HookError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
@@ -158,7 +159,19 @@ export function describeReport(report: Report): string {
 }
 
 function stackOf(error: unknown): string {
-  return (error instanceof Error && error.stack) || thrownText(error);
+  if (error instanceof Error) return error.stack || thrownText(error);
+  return isObject(error) ? `${thrownText(error)}${errorMembers(error)}` : thrownText(error);
+}
+
+/** The code and the message of an object that is thrown in place of an error. The other members may hold secrets. */
+function errorMembers(thrown: Readonly<Record<string, unknown>>): string {
+  try {
+    const { code, message } = thrown;
+    const shownCode = typeof code === "number" || typeof code === "string" ? ` code ${excerpt(String(code))}` : "";
+    return typeof message === "string" ? `${shownCode} message ${excerpt(message)}` : shownCode;
+  } catch {
+    return ""; // A getter threw: the report of a failure must not fail itself.
+  }
 }
 
 function describeProblem({ reason, detail }: Problem): string {

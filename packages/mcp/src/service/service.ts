@@ -1,4 +1,5 @@
 import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
+import { foreignMembers } from "../base/foreign-members.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import type { Call, Exchange } from "../jsonrpc/call.js";
@@ -110,8 +111,24 @@ export function createService(options: ServiceOptions = {}): Service {
       return entry(params, exchange);
     },
   };
-  return service;
+  return Object.defineProperties(service, Object.getOwnPropertyDescriptors(foreignServiceMembers));
 }
+
+const listens =
+  "acceptTcp({ port }, (channel) => openConnection(channel, { handle: service.call })) serves TCP, nodeRpcHandler(service.call) HTTP";
+const addsMethod = "service.method(name, handler, { params, result }) adds a method";
+
+const foreignServiceMembers = foreignMembers("service", {
+  listen: listens,
+  start: listens,
+  http: listens,
+  tcp: listens,
+  methods: addsMethod,
+  addMethod: addsMethod,
+  onRequest: addsMethod,
+  onNotification: addsMethod,
+  notification: addsMethod,
+});
 
 function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
   const { params: described, result, check } = options;

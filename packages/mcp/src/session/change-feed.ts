@@ -1,3 +1,5 @@
+import { didYouMean } from "../base/did-you-mean.js";
+import { kindOf } from "../base/json.js";
 import type { JsonObject } from "../protocol/json.js";
 import { type NotificationMethod, notifications } from "../protocol/methods.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
@@ -108,7 +110,20 @@ export interface Changed {
 /** The author's end of the hub. */
 export function changedBy(changes: Changes): Changed {
   return {
-    resource: (uri) => changes.tell({ kind: "resource", uri }),
-    list: (list) => changes.tell({ kind: "list", list }),
+    resource(uri) {
+      if (typeof uri !== "string") {
+        const remedy = "write server.changed.resource(uri)";
+        throw new TypeError(`server.changed.resource: the URI must be a string, got ${kindOf(uri)}: ${remedy}`);
+      }
+      changes.tell({ kind: "resource", uri });
+    },
+    list(list) {
+      const names = changingLists.map((each) => each.list);
+      if (!names.includes(list)) {
+        const remedy = didYouMean(String(list), names) ?? `there are ${names.join(", ")}`;
+        throw new TypeError(`server.changed.list: there is no list ${JSON.stringify(list)}: ${remedy}`);
+      }
+      changes.tell({ kind: "list", list });
+    },
   };
 }

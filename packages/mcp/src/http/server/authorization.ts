@@ -7,6 +7,7 @@ import {
   type Verification,
 } from "../../auth/resource-server.js";
 import type { ByteBudget } from "../../base/byte-budget.js";
+import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Identity } from "../../jsonrpc/call.js";
@@ -79,9 +80,18 @@ export class Authorization {
       if (isResourceServer(auth)) return await this.#verify(auth, request);
       const { method, url } = request;
       const asked = { method, url, header: (name: string) => request.header(name) };
+      Object.setPrototypeOf(asked, foreignRequestMembers);
       const caller = await inHook("auth", () => auth(asked));
       if (caller === undefined) return this.#denial(401, required);
-      return "challenge" in caller ? challenged(caller.challenge) : caller;
+      if (!isObject(caller))
+        throw new TypeError(`auth must return { principal }, { challenge } or undefined, got ${kindOf(caller)}`);
+      if ("challenge" in caller) return challenged(caller.challenge);
+      const { principal }: { readonly principal: unknown } = caller;
+      if (typeof principal === "string") return caller;
+      // Callers without a name would share their sessions.
+      throw new TypeError(
+        `the principal that auth returns must be a string, got ${kindOf(principal)}: return undefined for 401`,
+      );
     } catch (error) {
       this.#report(faultOf("auth", error));
       return this.#denial(401, "the caller could not be authenticated");
@@ -221,6 +231,9 @@ function pathOf(url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/[?#].*$/, "");
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
+
+const readsHeader = "request.header(name) is the value of a header, or undefined";
+const foreignRequestMembers = foreignMembers("request", { get: readsHeader }, { headers: readsHeader });
 
 /** @throws TypeError for a challenge that no header can hold */
 function challenged(challenge: string): Denial {

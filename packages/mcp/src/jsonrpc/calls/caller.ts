@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Timer } from "../../base/clock.js";
-import { isObject } from "../../base/json.js";
+import { isObject, kindOf } from "../../base/json.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../abort-listeners.js";
 import type { CallOptions, Exchange } from "../call.js";
@@ -84,6 +84,7 @@ export class Caller {
     write: (frame: string, call: OutgoingCall) => void,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      requireCallable(method, params);
       checkMembers(method, options, callMembers);
       const call = this.begin(this.nextId(), method, options, (outcome) => {
         if (outcome.ok) resolve(outcome.result);
@@ -457,4 +458,14 @@ export class OutgoingCall {
   error(reason: LocalReason, why: string, cause?: unknown): LocalError {
     return new LocalError(reason, `${this.method} (id ${this.id}): ${why}`, cause === undefined ? {} : { cause });
   }
+}
+
+/** @throws TypeError for a call that no peer could accept: JavaScript lets it through, and the peer answers *Invalid Request* */
+function requireCallable(method: unknown, params: unknown): void {
+  if (typeof method !== "string") {
+    const remedy = "write connection.call(method, params)";
+    throw new TypeError(`connection.call: the method must be a string, got ${kindOf(method)}: ${remedy}`);
+  }
+  if (params === undefined || typeof params === "object") return;
+  throw new TypeError(`${method}: params must be an object or an array, got ${kindOf(params)}`);
 }
