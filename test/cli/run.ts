@@ -1,7 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough, type Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect } from "vitest";
 import { isLong } from "../testing/forms.js";
 import { runInProcess } from "./in-process.js";
@@ -50,6 +54,23 @@ export interface Running {
 /** A run in a process of its own. */
 export interface RunningProcess extends Running {
   readonly child: ChildProcess;
+}
+
+/** Runs a file of tests with vitest, as somebody else's project would; resolves to its output. */
+export async function runTests(text: string): Promise<string> {
+  const root = fileURLToPath(new URL("../../", import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), "parlance-"));
+  try {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "server.test.ts"), text);
+    const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder, "--no-color"];
+    const ran = await promisify(execFile)(process.execPath, args, { cwd: folder }).catch(
+      (error: { stdout: string }) => error,
+    );
+    return ran.stdout;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 type Variables = Readonly<Record<string, string>>;

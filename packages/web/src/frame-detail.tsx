@@ -4,6 +4,7 @@ import type { JSX, TargetedMouseEvent } from "preact";
 import { edit, editable } from "./act/act-state.js";
 import { ChangesPane, PairPane } from "./compared-panes.js";
 import { conditionsOf } from "./conditions.js";
+import { Copy } from "./copy.js";
 import { bytesText, count, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
 import { lineAt } from "./json-lines.js";
@@ -33,11 +34,8 @@ export function FrameDetail(): JSX.Element {
   );
 }
 
-function Head({
-  shown: { row, channel, session, revision, pending, writes, bytes: hasBytes },
-}: {
-  readonly shown: PageFrame;
-}): JSX.Element {
+function Head({ shown }: { readonly shown: PageFrame }): JSX.Element {
+  const { row, channel, session, revision, pending, writes } = shown;
   const { n, at, from, kind, id, pair, latency, size } = row;
   const way = from === undefined ? "" : from === "client" ? "client → server" : "server → client";
   const facts = [
@@ -67,6 +65,7 @@ function Head({
           only this call
         </button>
       )}
+      {shown.bytes !== undefined && <Copy shown={shown} />}
       {editable.value && (
         <button type="button" onClick={() => void edit()}>
           edit &amp; resend <kbd>e</kbd>
@@ -87,7 +86,7 @@ function Head({
             ),
         )}
       </p>
-      {hasBytes !== undefined && <Views />}
+      {shown.bytes !== undefined && <Views />}
       {pending !== undefined && (
         <p class="pending">
           <Icon name="waits" /> {pending}

@@ -96,6 +96,11 @@ const keys: readonly Key[] = [
     run: () => document.querySelector<HTMLElement>(".input-request :is(input, textarea, select, button)")?.focus(),
   },
   { keys: ["e"], does: "edit the selected request, and send it again", run: edit },
+  {
+    keys: ["y"],
+    does: "copy the selected frame: raw, as cURL, as a command line, as a test",
+    run: () => document.getElementById("copy")?.focus(),
+  },
   { keys: ["x"], does: "export what the filter shows", run: () => document.getElementById("export")?.focus() },
   { keys: ["/"], does: "write a filter", run: () => document.getElementById("filter")?.focus() },
   {

@@ -291,6 +291,8 @@ export interface PageMethods extends ActMethods {
   open(params: { readonly recording?: string; readonly filter: string }): PageView | { readonly fault: FilterFault };
   rows(params: { readonly from: number; readonly count: number }): readonly PageRow[];
   frame(params: { readonly n: number }): PageFrame | null;
+  /** The command line that sends a request, or that of a response, again; null for other messages. */
+  commandLine(params: { readonly n: number }): string | null;
   /** How a message differs from the one before it of the same method; null for the first. */
   changes(params: { readonly n: number }): PageChanges | null;
   /** The place of a row in the list; null if the filter hides it. */

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageOffer } from "@parlance/web/protocol";
+import type { HeaderEntry, Row } from "@parlance/wire";
 import type { ListName } from "../../shared/client/exercise.js";
 import { argumentsFor, parseArguments } from "../../shared/client/tool-arguments.js";
-import { shellWord } from "../export/exported.js";
+import { commandOf, shellWord } from "../export/exported.js";
 
 /** A server as the command line names it: in one word, or as the command after `--`. */
 export interface CommandTargetWords {
@@ -108,6 +109,30 @@ export function commandLineOf(
   const [verb = "", ...words] = said.map((word) => shellWord(String(word)));
   if (command === undefined) return ["parlance", verb, shellWord(title), ...words].join(" ");
   return ["parlance", verb, ...words, "--", ...command.map(shellWord)].join(" ");
+}
+
+/** The command line that sends a recorded request, or that of a response, again; undefined for other messages, and for a server that none names. */
+export function commandLineOfRow(
+  { messages: [message], session }: Row,
+  header: HeaderEntry | undefined,
+): string | undefined {
+  const request = message?.from === "client" ? message : message?.concerns?.request;
+  const command = header && commandOf(header);
+  const { url } = header?.server ?? {};
+  if (request?.from !== "client" || (command === undefined && url === undefined)) return undefined;
+  const { method = "", params, frame } = request;
+  const tool = typeof params.name === "string" ? session?.tools.get(params.name)?.definition : undefined;
+  const schema = isObject(tool?.inputSchema) ? tool.inputSchema : undefined;
+  const words = { title: url ?? "", command };
+  return commandLineOf(words, method, params, schema) ?? sendLine(words, method, frame.bytes);
+}
+
+/** The command line that sends bytes as they are. */
+function sendLine({ title, command }: CommandTargetWords, method: string, bytes: Uint8Array): string {
+  const message = shellWord(bytes);
+  if (command === undefined) return `parlance send ${shellWord(title)} ${message}`;
+  const opens = method === methods.initialize || method === methods.discover ? [] : ["--open"];
+  return ["parlance send", ...opens, "--line", message, "--", ...command.map(shellWord)].join(" ");
 }
 
 /** Arguments as a command line writes them: a string as it is, where the command reads it as one. */

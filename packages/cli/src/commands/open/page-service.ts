@@ -5,6 +5,7 @@ import { compileFilter, parseFilter } from "@parlance/wire";
 import { commandOf, shellWord } from "../export/exported.js";
 import type { Acting } from "./acting.js";
 import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
+import { commandLineOfRow } from "./offers.js";
 import { changesOf } from "./page-changes.js";
 import { costsOf } from "./page-costs.js";
 import { contractsOf, processesOf } from "./page-panels.js";
@@ -49,6 +50,7 @@ export class PageService {
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
       frame: ({ n }) => this.#frame(n),
+      commandLine: ({ n }) => this.#commandLine(n) ?? null,
       changes: ({ n }) => changesOf(n, this.#view?.recording.conversation) ?? null,
       place: ({ n }) => this.#view?.placeOf(n) ?? null,
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
@@ -147,6 +149,12 @@ export class PageService {
     return conversation === undefined || row === undefined ? null : pageFrame(row, conversation);
   }
 
+  #commandLine(n: number): string | undefined {
+    const { conversation, header } = this.#view?.recording ?? {};
+    const row = conversation?.rows.find((each) => each.n === n);
+    return row && commandLineOfRow(row, header);
+  }
+
   #changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -174,6 +182,7 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   open: object({ recording: string, filter: string }, ["filter"]),
   rows: object({ from: number, count: number }, ["from", "count"]),
   frame: object({ n: number }, ["n"]),
+  commandLine: object({ n: number }, ["n"]),
   changes: object({ n: number }, ["n"]),
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),

@@ -1,0 +1,86 @@
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { call } from "./connection.js";
+import { bytesOf } from "./json-pane.js";
+import type { PageFrame } from "./protocol.js";
+import { announcement, failure, view } from "./state.js";
+
+/** A form in which a frame can be copied. */
+interface CopyFormat {
+  readonly title: string;
+  /** Undefined for a frame that has no such form. */
+  readonly read: (shown: PageFrame) => Promise<string | undefined> | string | undefined;
+}
+
+const formats: readonly CopyFormat[] = [
+  { title: "raw", read: (shown) => new TextDecoder().decode(bytesOf(shown)) },
+  { title: "cURL", read: (shown) => exported(shown, "curl") },
+  { title: "command line", read: async ({ row: { n = 0 } }) => (await call("commandLine", { n })) ?? undefined },
+  { title: "test", read: (shown) => exported(shown, "test") },
+];
+
+/** The messages that open a session: without them no server takes a request. */
+const opening = "method:initialize or method:notifications/initialized";
+
+/** The request of a frame in a format of `parlance export`, with its secrets covered; undefined for other frames. */
+function exported({ row, channel }: PageFrame, to: "curl" | "test"): Promise<string> | undefined {
+  const { n, kind, from, pair } = row;
+  const isAnswer = kind === "res" || kind === "err";
+  const request = isAnswer === (from === "server") ? (isAnswer ? pair : n) : undefined;
+  if (request === undefined) return undefined;
+  // A request over HTTP names its session.
+  const isAlone = to === "curl" && (channel === "http" || channel === "sse");
+  const filter = `n:${request}${isAlone ? "" : ` or ${opening}`}`;
+  return call("export", { recording: view.value?.recording ?? "", to, filter });
+}
+
+const chosen = signal(0);
+/** The frame that was copied last, in the chosen form. */
+const copied = signal<PageFrame | undefined>(undefined);
+
+/** Copies the selected frame, or its request, in another form. */
+export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
+  return (
+    <form
+      class="export"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void copy(shown);
+      }}
+    >
+      <select
+        id="copy"
+        aria-label="Form of the copy"
+        value={chosen.value}
+        onChange={({ currentTarget }) => {
+          chosen.value = Number(currentTarget.value);
+          copied.value = undefined;
+        }}
+      >
+        {formats.map(({ title }, index) => (
+          <option key={title} value={index}>
+            {title}
+          </option>
+        ))}
+      </select>
+      <button type="submit">
+        {copied.value === shown ? "copied" : "copy"} <kbd>y</kbd>
+      </button>
+    </form>
+  );
+}
+
+async function copy(shown: PageFrame): Promise<void> {
+  const { title, read } = formats[chosen.value] ?? { title: "", read: () => undefined };
+  try {
+    const text = await read(shown);
+    if (text === undefined)
+      throw new Error(`Only requests of the client, and their responses, can be copied as ${title}`);
+    await navigator.clipboard.writeText(text);
+    failure.value = undefined;
+    copied.value = shown;
+    announcement.value = `copied as ${title}`;
+  } catch (error) {
+    failure.value = error instanceof Error ? error.message : String(error);
+  }
+}
