@@ -7,6 +7,8 @@ export interface TapArguments {
   readonly record?: string | undefined;
   readonly name?: string | undefined;
   readonly verbose?: boolean | undefined;
+  /** Shows the recording in the browser. */
+  readonly ui?: boolean | undefined;
   readonly faults?: FaultPlan | undefined;
   /** Started by another parlance command, not by a host. */
   readonly launched?: boolean | undefined;
@@ -23,6 +25,7 @@ export const tapOptions: readonly TapOption[] = [
   { flags: "--record <file>", description: "record to this file; a file that is not empty is never overwritten" },
   { flags: "--name <name>", description: "the server's name in the name of the recording" },
   { flags: "-v, --verbose", description: "print the path of the recording and each violation to stderr" },
+  { flags: "--ui", description: "show it in the browser too, and print the address to stderr" },
   { flags: "--launched" },
   // `parlance wrap` keeps in these what `unwrap` restores. The tap ignores them.
   { flags: "--wrapped-url <member>" },
@@ -48,5 +51,6 @@ export function parseTapArguments(argv: readonly string[]): TapArguments | undef
     given.set(names.find((name) => name.startsWith("--")) ?? word, value);
   }
   const [record, name] = [given.get("--record"), given.get("--name")];
-  return { command, args, record, name, verbose: given.has("--verbose"), launched: given.has("--launched") };
+  const [verbose, ui, launched] = [given.has("--verbose"), given.has("--ui"), given.has("--launched")];
+  return { command, args, record, name, verbose, ui, launched };
 }

@@ -9,6 +9,7 @@ interface TapFlags extends FaultFlags {
   readonly record?: string;
   readonly name?: string;
   readonly verbose?: true;
+  readonly ui?: true;
 }
 
 const about = `Start a server and stand between it and its host: every byte is passed on as it
@@ -27,6 +28,7 @@ const examples = `Examples:
   parlance tap -- node build/index.js
   parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
   parlance tap -v -- python -m my_server
+  parlance tap --ui -- node server.js
   parlance tap --fault 'tool:search => delay 500ms±200' -- node server.js
 
 In the configuration of a host:

@@ -1,6 +1,7 @@
 import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { Worker } from "node:worker_threads";
 import type { FaultPlan } from "../../shared/faults/fault-option.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
@@ -23,6 +24,7 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
     stderr.write(`parlance: ${text}\n`);
   };
   const recorder = recorderOf(options, say);
+  if (options.ui === true) void recorder.opened.then((path) => showPage(path, say));
   const exit = (code: number): void => {
     if (started.server.pid !== undefined) sweep(started.server.pid, "SIGKILL");
     void recorder.end().then(() => process.exit(code)); // Never rejects.
@@ -36,6 +38,14 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
   await relay.flushed();
   if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
   return leaveLike(ended);
+}
+
+/** Serves the page until this process ends. */
+function showPage(path: string, say: (text: string) => void): void {
+  const page = new Worker(new URL("../open/page-thread.js", import.meta.url), { workerData: path, execArgv: [] });
+  page.on("message", (url: string) => say(`open ${url}`));
+  page.on("error", (error) => say(`the page cannot be shown: ${error.message}`));
+  page.unref();
 }
 
 /** Loaded only with faults, since the host waits for its server. */
