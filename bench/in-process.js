@@ -65,7 +65,7 @@ async function runRound(pass, messages) {
 }
 
 /**
- * What is wrong with the answers, if anything is.
+ * The first fault of the answers, if there is one.
  * @template Frame
  * @param {Door<Frame>} door
  * @param {Case} work

@@ -1,4 +1,4 @@
-/** What the MCP contestants must be told before they serve. */
+/** The settings that the MCP contestants need before they serve. */
 
 const identity = { name: "bench", version: "1.0.0" };
 
@@ -24,7 +24,7 @@ export const initialize = (protocolVersion) => ({
 /** Ends the handshake. */
 export const initialized = { jsonrpc: /** @type {const} */ ("2.0"), method: "notifications/initialized" };
 
-/** What the stateless revision adds to every request and to every result. */
+/** The members that the stateless revision adds to every request and to every result. */
 export const stateless = {
   requestMeta: {
     "io.modelcontextprotocol/protocolVersion": statelessVersion,

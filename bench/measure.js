@@ -97,7 +97,7 @@ function forkOn(core, program, args) {
 }
 
 /**
- * What the child says next. A child that dies without a word has said that it cannot.
+ * The next message of the child. A child that dies without one counts as unable to run the case.
  * @param {ChildProcess} child
  * @returns {Promise<Report>}
  */

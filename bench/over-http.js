@@ -151,7 +151,7 @@ function post(lanes, count) {
 }
 
 /**
- * What it takes to open a session, and what each of many costs while it is held.
+ * The cost of opening a session, and of each of many while it is held.
  * @param {ServerHost} host
  * @param {readonly HttpConnection[]} connections
  * @returns {Promise<Round>}

@@ -98,7 +98,7 @@ async function ask({ input, output }, text) {
 }
 
 /**
- * What is wrong with the answers, if anything is.
+ * The first fault of the answers, if there is one.
  * @param {{ input: Writable, output: Readable }} server
  * @param {Case} work
  */

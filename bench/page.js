@@ -24,7 +24,7 @@ const assets = new URL("../packages/cli/dist/page/", import.meta.url);
 /** writeLongRecording makes whole calls, so one fewer. */
 const frames = 99_999;
 
-/** What is read of a page: [name, unit, target]. */
+/** The figures of a page: [name, unit, target]. */
 const figures = /** @type {const} */ ([
   ["first", "command to the first frame, ms", 1_000],
   ["arrival", "100,000 frames to arrive, ms", undefined],

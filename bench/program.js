@@ -1,4 +1,4 @@
-/** What all programs of suites have in common: the conversation with the runner. */
+/** The part that all programs of suites share: the conversation with the runner. */
 
 /** @import { Case, Report, Round, Suite } from "./types.d.ts" */
 
@@ -7,7 +7,7 @@ export const roundMicroseconds = 200_000;
 const warmUpRounds = 4;
 
 /**
- * What a program has made ready: it can run rounds, or it cannot and says why, or the case is none of the contestant's.
+ * The state of a program: it can run rounds, or it cannot and says why, or the case is none of the contestant's.
  * @typedef {{ package?: string | undefined, runRound: () => Promise<Round> } | { reason?: string }} Opened
  */
 

@@ -117,7 +117,7 @@ function prose(seed, size) {
 }
 
 /**
- * What is wrong with a server's answer, if anything is. It may say more than the case expects of it, as some do in `_meta`.
+ * The fault of a server's answer, if there is one. It may say more than the case expects of it, as some do in `_meta`.
  * @param {string} text
  * @param {Sample} sample
  */

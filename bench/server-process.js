@@ -14,9 +14,9 @@ function cost(memory) {
   return { microseconds: user + system, bytes: memory === "heap" ? heldHeap() : process.memoryUsage.rss() };
 }
 
-/** What is left of the heap when everything has gone that can go. */
+/** The size of the heap after everything that can be freed is freed. */
 function heldHeap() {
-  // What the first run finalises, the second one frees.
+  // The second run frees the objects that the first one finalises.
   for (let run = 0; run < 2; run += 1) globalThis.gc?.();
   return process.memoryUsage().heapUsed;
 }

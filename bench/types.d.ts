@@ -1,5 +1,5 @@
 /**
- * What a case asks of a contestant: plain calls, batches, or calls of the stateless MCP revision. Over HTTP: an answer as
+ * The demand of a case on a contestant: plain calls, batches, or calls of the stateless MCP revision. Over HTTP: an answer as
  * JSON, an event stream, or a call in a session.
  */
 export type Kind = "call" | "batch" | "stateless" | HttpKind;
@@ -24,7 +24,7 @@ export interface Case {
   sample(id: number): Sample;
 }
 
-/** What a contestant gives back: text, or the bytes of it where it makes bytes itself. */
+/** The output of a contestant: text, or the bytes of it where it makes bytes itself. */
 export type Output = string | Uint8Array;
 
 /** A contestant that is ready to answer. */
@@ -65,7 +65,7 @@ export interface Served {
   readonly port?: number | undefined;
 }
 
-/** What a server's process has cost. */
+/** The cost of a server's process. */
 export interface Cost {
   readonly microseconds: number;
   /** Resident memory. */
@@ -85,7 +85,7 @@ export interface Suite {
   readonly contestants: readonly string[];
   /** Contestant → case → the highest ratio to the floor. */
   readonly bars: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** What memory is told of, where it is: how, and the most that this project may take. */
+  /** The measure of memory, if it is reported: how, and the most that this project may take. */
   readonly memory?: MemoryMeasure;
 }
 
@@ -97,13 +97,13 @@ export interface MemoryMeasure {
   bar(floor: number): number;
 }
 
-/** What a contestant's process says to the runner: once whether it can, then a round each time it is sent `"run"`. */
+/** The messages of a contestant's process to the runner: once whether it can, then a round each time it is sent `"run"`. */
 export type Report =
   | { readonly kind: "ready"; readonly package?: string | undefined }
   | { readonly kind: "skipped"; readonly reason?: string }
   | ({ readonly kind: "round" } & Round);
 
-/** What one round has found. */
+/** The findings of one round. */
 export interface Round {
   /** CPU per message. */
   readonly microseconds: number;
@@ -118,7 +118,7 @@ export interface Entry {
   readonly package?: string | undefined;
   /** Empty where the contestant cannot do the case. */
   readonly rounds: readonly Round[];
-  /** What went wrong, where there are no rounds for another reason than that. */
+  /** The failure, if there are no rounds for another reason. */
   readonly fault?: string | undefined;
 }
 

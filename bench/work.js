@@ -1,5 +1,5 @@
 /**
- * What every contestant is made to do. The checks are by hand and the same for all, so that the figures compare
+ * The work of every contestant. The checks are by hand and the same for all, so that the figures compare
  * libraries and not validators.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a hostile or broken client does, over and over, at the rate that its line says. Each attack gets the ports of a server
+ * The attacks of a hostile or broken client, repeated at the rate that its line says. Each attack gets the ports of a server
  * and runs until its process is killed; it comes from 127.0.0.1, while the victim calls from another address.
  */
 

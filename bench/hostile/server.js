@@ -38,7 +38,7 @@ server.tool("ask", {}, async (_args, ctx) => {
 
 server.resource("note:/a", {}, () => "a");
 
-// What clients do wrong is no news here, and writing it would be measured.
+// Faults of clients are expected here, and the time to write them would be measured.
 const report = () => undefined;
 const http = await serveHttp(server, { port: 0, report });
 const tcp = await serveTcp(server, { port: 0 }, { report });

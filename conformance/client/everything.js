@@ -4,7 +4,7 @@ import { valueFor } from "./value-for.js";
 /** @import { Client } from "@parlance/mcp/client" */
 
 /**
- * What a curious host does: lists all that the server offers, calls every tool, reads every resource, gets every prompt.
+ * Uses everything: lists all that the server offers, calls every tool, reads every resource, gets every prompt.
  *
  * @param {Client} client
  */

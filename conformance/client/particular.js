@@ -4,7 +4,7 @@
 /** @typedef {(client: Client, context: Context) => Promise<void>} Visit */
 
 /**
- * What a scenario wants to be called that does not follow from what its server lists.
+ * The calls that a scenario needs and that do not follow from the lists of its server.
  *
  * @type {ReadonlyMap<string, Visit>}
  */

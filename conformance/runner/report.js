@@ -4,7 +4,7 @@ import { reasonOf } from "./verdict.js";
 /** @import { Baseline, Outcome, Verdict } from "./verdict.js" */
 
 /**
- * What a run has given, in lines for people.
+ * The outcome of a run, in lines for people.
  *
  * @param {readonly Outcome[]} outcomes
  * @param {Baseline} baseline

@@ -9,7 +9,7 @@
  */
 
 /**
- * What stands for a scenario of a set, in the baseline and in reports.
+ * The name of a scenario of a set, in the baseline and in reports.
  *
  * @param {Scenario} scenario
  */

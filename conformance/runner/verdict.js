@@ -3,7 +3,7 @@ import { keyOf } from "./requirements.js";
 /** @import { Scenario } from "./requirements.js" */
 
 /**
- * What became of a scenario.
+ * The outcome of a scenario.
  *
  * @typedef {object} Outcome
  * @property {Scenario} scenario
@@ -19,7 +19,7 @@ import { keyOf } from "./requirements.js";
  */
 
 /**
- * What a run says about the baseline: it holds if all of this is empty.
+ * The differences of a run from the baseline, which holds if all of them are empty.
  *
  * @typedef {object} Verdict
  * @property {readonly Outcome[]} unexpected failures that the baseline does not have
@@ -45,7 +45,7 @@ export function judge(outcomes, baseline, all) {
 }
 
 /**
- * What a scenario waits for; undefined if it is not known to fail.
+ * The reason for which a scenario is known to fail; undefined if it is not.
  *
  * @param {Baseline} baseline
  * @param {Scenario} scenario

@@ -1,4 +1,4 @@
-/** What the suite wants to find again in the list of tools, keyword by keyword. */
+/** The schema that the suite expects in the list of tools, keyword by keyword. */
 export const everyKeyword = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",

@@ -77,7 +77,7 @@ const faults: readonly Fault[] = [
   { what: "tokens that the server refuses", refuses: true },
 ];
 
-/** What an MCP server sends that accepts no token. */
+/** The response of an MCP server that accepts no token. */
 function refusal(_: IncomingMessage, response: ServerResponse): boolean {
   response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
   return true;

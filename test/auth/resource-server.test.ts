@@ -414,7 +414,7 @@ test("over a WebSocket, the upgrade needs the token, and handlers see whose it i
   });
 });
 
-test("in memory, where the caller is this program, no scope is checked and nobody is signed in", async () => {
+test("in memory, where the caller is this program, no scope is checked and there is no principal", async () => {
   await using client = await connect(notes());
   const results = [await client.tools.call("erase"), await client.tools.call("whoami")];
   expect(results.map(({ content }) => content[0])).toEqual([

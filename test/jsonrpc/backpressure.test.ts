@@ -84,7 +84,7 @@ describe("a peer that does not read", () => {
     expect(runs).toBe(5_000);
   });
 
-  test("is given up after thirty seconds, and nobody is kept waiting", async () => {
+  test("is given up after thirty seconds, and every waiting call fails", async () => {
     const { handle } = producer(1_000);
     await using talk = openUnread({ handle });
     talk.write(requestText("1", "produce"));

@@ -70,7 +70,7 @@ describe("a server on stdin and stdout", () => {
     expect(await ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
   });
 
-  test("exits without a trace when nobody takes its answers any more", async () => {
+  test("exits without a trace when its output is closed", async () => {
     const { child, ended } = start(server);
     child.stdout.destroy();
     child.stdin.write(request(1, "ping"));

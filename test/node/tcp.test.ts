@@ -123,7 +123,7 @@ describe("a server on a socket", () => {
     expect(listening.connections.size).toBe(0);
   });
 
-  test("that drains lets calls finish, and takes nobody new", async () => {
+  test("that drains lets calls finish, and accepts no new connection", async () => {
     const { server, calls, letGo } = greeter();
     const listening = held(await serveTcp(server, { port: 0 }));
     const client = held(await connect(() => tcpChannel(listening.address)));
@@ -137,7 +137,7 @@ describe("a server on a socket", () => {
     expect(listening.connections.size).toBe(0);
   });
 
-  test("that closes waits for nobody, and may be closed again", async () => {
+  test("that closes waits for no call, and may be closed again", async () => {
     const { server, calls, letGo } = greeter();
     const listening = await serveTcp(server, { port: 0 });
     const client = held(await connect(() => tcpChannel(listening.address)));
@@ -246,7 +246,7 @@ describe("a server on a port", () => {
     held(await connect(here));
   });
 
-  test("outlives a connection that nobody wants to serve", async () => {
+  test("outlives a connection that is refused", async () => {
     const reports: string[] = [];
     let isFirst = true;
     const open = (channel: Parameters<Parameters<typeof acceptTcp>[1]>[0]) => {
@@ -314,7 +314,7 @@ describe("a server on a path", () => {
 });
 
 describe("a client", () => {
-  test.each(["127.0.0.1", "localhost"])("is told that nobody listens at %s", async (host) => {
+  test.each(["127.0.0.1", "localhost"])("fails with an error if no server listens at %s", async (host) => {
     const listener = createListener().listen(0, "127.0.0.1");
     await once(listener, "listening");
     const { port } = listener.address() as AddressInfo;

@@ -36,7 +36,7 @@ describe("a message that is too deep", () => {
   test.each([
     { name: "a result", member: `"result":${tooDeep}` },
     { name: "an error", member: `"error":{"code":1,"message":"","data":${tooDeep}}` },
-  ])("fails the call that waits for it, and nobody is answered: $name", async ({ member }) => {
+  ])("fails the call that waits for it, and no response is sent: $name", async ({ member }) => {
     const { channel, connection } = talk({ limits: { depth: 8 } });
     const call = connection.call("work");
     for (let times = 0; times < 2; times += 1) channel.deliver(`{"jsonrpc":"2.0","id":1,${member}}`);

@@ -15,7 +15,7 @@ export const progress: Group = {
       level: "MUST",
       says: "Progress is told to who gives a token, and each call has a token of its own.",
       proved: [
-        ...by("server/context", "is kept to itself where nobody asked for it: %j"),
+        ...by("server/context", "is not sent if the client did not request it: %j"),
         ...by(calls, "of two calls goes to its own call; without a call, or after the result, it is dropped"),
       ],
     },
@@ -205,7 +205,7 @@ export const rounds: Group = {
       says: "Answers are checked; unknown ones are ignored, missing ones asked for again.",
       proved: by(
         asking,
-        "an answer that is missing is asked for again, and one that nobody asked for is ignored",
+        "a missing input response is requested again, and one that was not requested is ignored",
         "an answer that does not fit its question is an error that names the place",
       ),
     },

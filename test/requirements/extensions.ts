@@ -23,7 +23,7 @@ export const tasks: Group = {
         ...by(
           "server/features/tasks/everywhere",
           "tasks are promised if a tool may run as one",
-          "nobody is promised tasks",
+          "tasks are advertised to no client",
         ),
         ...by(
           "server/features/tasks/everywhere",
@@ -89,7 +89,7 @@ export const tasks: Group = {
       proved: [
         ...by(
           "server/features/tasks/questions",
-          "waits for input, asks whoever waits for its result",
+          "waits for input, requests it from the client that waits for its result",
           "asks at once if somebody waits",
         ),
         ...by("server/features/tasks/questions", "several questions at once are one time of waiting for input"),
@@ -101,7 +101,10 @@ export const tasks: Group = {
       says: "What belongs to a task names it.",
       proved: [
         ...lifecycle("names it, under the token that the call has brought", "is not in what is said of it: get, list"),
-        ...by("server/features/tasks/questions", "waits for input, asks whoever waits for its result"),
+        ...by(
+          "server/features/tasks/questions",
+          "waits for input, requests it from the client that waits for its result",
+        ),
       ],
     },
     {
@@ -111,7 +114,7 @@ export const tasks: Group = {
       proved: [
         ...lifecycle("is cancelled before the answer, its handler is aborted, and it stays so"),
         ...lifecycle("cannot be one that has ended: %s", "has every task in the order of their making, in pages"),
-        ...by("server/features/tasks/everywhere", "a task is of whoever the transport says has made it"),
+        ...by("server/features/tasks/everywhere", "a task belongs to the caller that the transport names"),
       ],
     },
     {

@@ -98,7 +98,7 @@ export const logging: Group = {
       id: "LG-4b",
       level: "MUST",
       says: "The inside of a server is not logged to its clients.",
-      proved: by("server/contract", "is told to nobody but its owner, whatever logs the client wants"),
+      proved: by("server/contract", "is reported to its owner only, at every log level of the client"),
     },
     {
       id: "LG-4c",

@@ -105,7 +105,7 @@ export const transports: Group = {
     http(
       "T-23",
       "Over HTTP+SSE a server checks the origin of a request.",
-      by("http/server/modes", "lets in no foreign page, host or body, and nobody else's session"),
+      by("http/server/modes", "lets in no foreign page, host or body, and no other caller's session"),
     ),
     http(
       "T-30",
@@ -154,7 +154,7 @@ export const transports: Group = {
     http(
       "T-43",
       "A session id is made of visible ASCII.",
-      by("http/server/sessions/sessions", "ids of sessions are legal, and nobody guesses one from others"),
+      by("http/server/sessions/sessions", "ids of sessions are legal, and do not follow from others"),
     ),
     http(
       "T-44",

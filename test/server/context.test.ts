@@ -58,7 +58,7 @@ describe("progress", () => {
   });
 
   test.each([{}, { progressToken: null }, { progressToken: 1.5 }, { progressToken: {} }])(
-    "is kept to itself where nobody asked for it: %j",
+    "is not sent if the client did not request it: %j",
     async (meta) => {
       await using talk = await conversationWith(using(steps), "2025-11-25");
       expect(await talk.ask(call(meta))).toBe(success(1, done));

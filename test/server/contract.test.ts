@@ -55,7 +55,7 @@ const servers: readonly (readonly [string, readonly Part[], () => Server])[] = [
     () => serverWith((server) => void server.resource("a:b", {}, () => "")),
   ],
   [
-    "resources that nobody can follow",
+    "resources without subscriptions",
     ["resources"],
     () => serverWith((server) => void server.resource("a:b", {}, () => ""), { resourceSubscriptions: false }),
   ],
@@ -208,7 +208,7 @@ describe.each(statelessVersions)("a request in %s", (version) => {
 });
 
 describe.each(versions)("what goes wrong inside of a server in %s", (version) => {
-  test("is told to nobody but its owner, whatever logs the client wants", async () => {
+  test("is reported to its owner only, at every log level of the client", async () => {
     const server = serverWith((each) => {
       each.tool("dies", {}, () => Promise.reject(new Error("password: secret")));
       each.resource("a:b", {}, () => {

@@ -23,7 +23,7 @@ describe.each(versions)("in %s, a method of an extension", (revision) => {
     expect(await errorOf(client.call("acme/fail"))).toMatchObject({ code: 7, data: { today: true } });
   });
 
-  test("goes through the middlewares and hooks, one that nobody has as well", async () => {
+  test("goes through the middlewares and hooks, an unknown one too", async () => {
     const seen: string[] = [];
     const server = createServer({
       name: "acme",

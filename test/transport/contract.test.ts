@@ -315,7 +315,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     await new Record(near).has("1", "end");
   });
 
-  test("keeps nobody waiting when the peer is gone", async () => {
+  test("settles every waiting call when the peer is gone", async () => {
     const { near, far } = await link();
     new Record(near);
     new Record(far);

@@ -91,7 +91,7 @@ describe("on a port", () => {
   });
 
   test.each([-7, -3, Number.NEGATIVE_INFINITY, Number.NaN])(
-    "an answer nobody asked for makes no room: %s",
+    "a response without a request makes no room: %s",
     async (answer) => {
       const { channel, port, came } = bare({ highWaterBytes: 10 });
       record(channel);

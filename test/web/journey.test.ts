@@ -12,7 +12,7 @@ afterAll(closeBrowser);
 
 const server = ["--revision", "2025-11-25", "--", process.execPath, fixture("acting-server.js")];
 
-/** What a person who looks for a slow call sees at last: a report about the call that was made again. */
+/** The last page in the search for a slow call: a report about the call that was made again. */
 async function expectReport(page: Page, exporting: Promise<unknown>): Promise<void> {
   const [download] = await Promise.all([page.waitForEvent("download"), exporting]);
   expect(download.suggestedFilename()).toMatch(/\.md$/);

@@ -13,7 +13,7 @@ async function recorded(folder: Scratch): Promise<string> {
   return path;
 }
 
-/** What a request that names its host gets. */
+/** The response to a request that names its host. */
 function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     get(url, { headers }, (response) => resolve(response.resume().statusCode)).on("error", reject);

@@ -14,7 +14,7 @@ afterAll(closeBrowser);
 
 const planted = fixture("planted-bugs.js");
 
-/** What `parlance run` is given for a server with a bug. */
+/** The arguments of `parlance run` for a server with a bug. */
 async function serverWith(bug: string): Promise<readonly string[]> {
   if (bug !== "sign-in") return ["--revision", "2025-11-25", "--", process.execPath, planted, bug];
   const server = spawn(process.execPath, [planted, bug], { stdio: ["ignore", "pipe", "inherit"] });
@@ -30,7 +30,7 @@ interface Journey {
   readonly until: RegExp;
   readonly byMouse: (page: Page) => Promise<void>;
   readonly byKeyboard: (page: Page) => Promise<void>;
-  /** What the page says at the end, in one element. */
+  /** The final text of the page, in one element. */
   readonly found: (page: Page) => Promise<string>;
   readonly names: readonly (string | RegExp)[];
 }

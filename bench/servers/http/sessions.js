@@ -5,7 +5,7 @@ import { readJson } from "./node-http.js";
 /** @import { IncomingMessage, ServerResponse } from "node:http" */
 
 /**
- * What both official SDKs have for a session: it has a server of its own.
+ * The transport of a session in both official SDKs: it has a server of its own.
  * @typedef {object} SessionTransport
  * @property {(request: IncomingMessage, response: ServerResponse, body?: unknown) => Promise<void>} handleRequest
  */

@@ -28,7 +28,7 @@ const pause = 1_000;
 
 let connection: Connection | undefined;
 
-/** What takes the notifications of the command. */
+/** The receiver of the notifications of the command. */
 type Listeners = { readonly [Name in keyof PageNotifications]: (params: PageNotifications[Name]) => void };
 
 /** Connects, and again whenever the connection is lost. */

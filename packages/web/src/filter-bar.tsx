@@ -28,7 +28,7 @@ const conditions = [
   "pair(",
 ];
 
-/** What the recording has, and the filters that were saved; read when the filter gets the focus. */
+/** The values in the recording, and the saved filters; read when the filter gets the focus. */
 const terms = signal<FilterTerms>({ values: [], saved: [] });
 const isOpen = signal(false);
 /** The place of the caret. */

@@ -19,7 +19,7 @@ export type {
 /** The subprotocol of the WebSocket. */
 export const pageProtocol = "parlance-page";
 
-/** What precedes the token of the page in the list of subprotocols: a browser can set no other header of a WebSocket. */
+/** The prefix of the page's token in the list of subprotocols: a browser can set no other header of a WebSocket. */
 export const tokenPrefix = "parlance-token.";
 
 /** The levels of verdicts; see `Level` of `@parlance/wire`. */
@@ -33,7 +33,7 @@ export interface RecordingName {
   readonly bytes: number;
 }
 
-/** What is open. */
+/** The open recording. */
 export interface PageView {
   /** The name of the recording. */
   readonly recording: string;
@@ -154,7 +154,7 @@ export interface PageBucket {
   readonly bad: boolean;
 }
 
-/** What one side of a session has declared; see `ContractSide` of `@parlance/wire`. */
+/** The declarations of one side of a session; see `ContractSide` of `@parlance/wire`. */
 export interface PageContractSide {
   /** Name and version of the program. */
   readonly program: string | undefined;
@@ -169,7 +169,7 @@ export interface PageContractSide {
   }[];
 }
 
-/** What the sides of one session have agreed on. */
+/** The negotiated contract of one session. */
 export interface PageContract {
   readonly session: string;
   readonly client: PageContractSide;
@@ -225,7 +225,7 @@ export interface PageNotifications {
   readonly acted: PageActing;
 }
 
-/** What the definition of a tool, or a result of it, takes of the context of a model. */
+/** The share of a model's context that the definition of a tool, or a result of it, takes. */
 export interface PageCost {
   /** The number of the frame. */
   readonly n: number;
@@ -247,7 +247,7 @@ export interface PageDuration {
   readonly usual: number | undefined;
 }
 
-/** What model providers refuse in the definition of a tool. */
+/** The parts of the definition of a tool that model providers refuse. */
 export interface PageRefusal {
   readonly rule: string;
   readonly n: number;
@@ -257,9 +257,9 @@ export interface PageRefusal {
   readonly spec: string;
 }
 
-/** What the tools of a recording cost, and where they can be used. */
+/** The cost of the tools of a recording, and the providers that accept them. */
 export interface PageCosts {
-  /** What counts the tokens. */
+  /** The tokenizer that counts. */
   readonly tokenizer: string;
   /** All definitions, and all results. */
   readonly totals: Readonly<
@@ -276,7 +276,7 @@ export interface PageCosts {
   readonly refusals: readonly PageRefusal[];
 }
 
-/** What completes a filter. */
+/** The completions of a filter. */
 export interface FilterTerms {
   /** Conditions with values of the recording: `method:tools/call`. */
   readonly values: readonly string[];

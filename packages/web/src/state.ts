@@ -8,7 +8,7 @@ const page = 100;
 /** Pieces of the overview. */
 const buckets = 240;
 
-/** What is open. */
+/** The open recording. */
 export const view = signal<PageView | undefined>(undefined);
 /** Why nothing can be shown. */
 export const failure = signal<string | undefined>(undefined);
@@ -24,7 +24,7 @@ export const selectedPlace = signal<number | undefined>(undefined);
 export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
-/** What the lower half of the page shows. */
+/** The panel in the lower half of the page. */
 export type PanelName = "frame" | "contract" | "cost" | "process" | "doctor";
 export const panel = signal<PanelName>("frame");
 /** What stands beside the selected frame. */
@@ -34,7 +34,7 @@ export const detailMode = signal<DetailMode>("bytes");
 export const follows = signal(false);
 export const overview = signal<readonly PageBucket[]>([]);
 export const recordings = signal<readonly RecordingName[]>([]);
-/** What is said to those who do not see the list. */
+/** The announcement for screen readers. */
 export const announcement = signal("");
 
 /** Grows when rows have arrived: the list reads `rowAt` again. */

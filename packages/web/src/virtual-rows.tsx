@@ -17,7 +17,7 @@ interface VirtualRowsOptions extends Omit<HTMLAttributes<HTMLDivElement>, "ref">
   readonly element?: RefObject<HTMLDivElement | null>;
   /** Called with the places that are visible. */
   readonly onVisible?: (first: number, last: number) => void;
-  /** What stands above the rows and scrolls sideways with them. */
+  /** The header above the rows, which scrolls sideways with them. */
   readonly head?: ComponentChildren;
 }
 

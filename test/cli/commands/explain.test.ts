@@ -39,7 +39,7 @@ test.each(["-32601", "32601", "−32601", "MethodNotFound", "method not found"])
   expect(explain(word).explanations.map(({ name }) => name)).toEqual(["-32601"]);
 });
 
-test("a code that nobody has named is told by its range", () => {
+test("a code without a name is explained by its range", () => {
   expect(explain("42").explanations).toMatchObject([{ name: "42", says: "Defined by the application that sent it" }]);
   expect(explain("-32050").explanations).toMatchObject([
     { name: "-32050", title: expect.stringContaining("Reserved") },

@@ -134,7 +134,7 @@ describe("the server of a handshake", () => {
   const capabilities = { resources: { subscribe: true } };
 
   test.each(handshakeVersions)(
-    "is asked once for what several want, and told when nobody does: %s",
+    "subscribes once for several subscribers, and unsubscribes after the last: %s",
     async (version) => {
       await using open = await openWith(version, {}, capabilities);
       const answer = async (method: string): Promise<void> => {

@@ -64,7 +64,7 @@ describe.each(doors)("A14: on $on", ({ open }) => {
     });
   });
 
-  test("what stands twice where nobody looks for it by name is the tool's business", async () => {
+  test("duplicate members inside of arguments are left to the tool", async () => {
     await using door = await open(shop());
     const text = 'a "name": \\"name\\" and {\\"method\\":1}';
     const asked = statelessCall("echo", { text, deep: { name: "method", method: "name" } });

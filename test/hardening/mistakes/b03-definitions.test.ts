@@ -141,7 +141,7 @@ describe("B3: definitions are checked when given", () => {
     expect((await client.tools.list().all())[0]?.description).toBe("Adds");
   });
 
-  test("_meta takes what nobody knows yet, and a member that is undefined was not given", async () => {
+  test("_meta takes unknown members, and a member that is undefined was not given", async () => {
     const server = createServer(info);
     js(server.tool, "add", { _meta: { "example.com/later": { x: 1 } }, input: undefined }, handler);
     await using client = await connect(server);

@@ -178,7 +178,7 @@ test("requests that come at once on one connection are answered in their order",
   for (const text of ["1", "2", "3"]) expect(textOf((await wire.answer()).body)).toBe(text);
 });
 
-test("another path than the server's has nothing, whoever asks", async () => {
+test("another path than the server's has nothing for any caller", async () => {
   const ran: string[] = [];
   await using at = await site(shop((tool) => ran.push(tool)));
   for (const path of ["/", "/mcp//", "/mcpx", "/../mcp", "//mcp", "/MCP", "/.well-known/x"]) {

@@ -88,7 +88,7 @@ describe("a server of HTTP+SSE", () => {
     expect(textOf((await at.ask(statelessCall("echo", { text: "alive" }))).body)).toBe("alive");
   });
 
-  test("lets in no foreign page, host or body, and nobody else's session", async () => {
+  test("lets in no foreign page, host or body, and no other caller's session", async () => {
     await using at = await site(shop(), { legacySse: true, auth: authenticate });
     const { wire, path } = await openLegacy(at, { authorization: "alice" });
     const post = (headers: AskedHeaders): Asked => ({ path, headers, body: ping });

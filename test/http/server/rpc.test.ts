@@ -168,7 +168,7 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
     expect(answer.status).toBe(200);
   });
 
-  test("takes a failure of its own for what it is, and shows nobody why", async () => {
+  test("reports a failure of its own, and shows no caller the reason", async () => {
     const reports: string[] = [];
     const authenticate = (): never => {
       throw new Error("the directory is down");

@@ -63,7 +63,7 @@ describe("numbers that are kept as they were written", () => {
     await connection.close();
   });
 
-  test("are doubles where nobody has asked for them", () => {
+  test("are doubles if they were not requested", () => {
     const echo = answerer((_method, params) => params);
     expect(echo('{"jsonrpc":"2.0","id":1,"method":"echo","params":[1.0]}')).toBe(
       '{"jsonrpc":"2.0","id":1,"result":[1]}',

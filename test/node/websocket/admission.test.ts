@@ -137,7 +137,7 @@ describe("a client is let in,", () => {
     expect(head).not.toContain("sec-websocket-extensions");
   });
 
-  test("and whoever serves it knows who it is", async () => {
+  test("and the handler knows the principal", async () => {
     const authenticate = ({ header, url }: AuthenticationRequest): { principal: string } | undefined => {
       const name = /^Bearer (.+)$/.exec(header("authorization") ?? "")?.[1];
       return name === undefined ? undefined : { principal: `${name} of ${url}` };
@@ -186,7 +186,7 @@ describe("a server holds so many connections", () => {
 });
 
 describe("a server does not start", () => {
-  test("at an address that others reach while nobody is asked who they are", async () => {
+  test("at an address that other machines reach, without authentication", async () => {
     await expect(serveWebSocket(served, { host: "0.0.0.0" })).rejects.toThrow(
       "Any machine that can reach 0.0.0.0 could call this server without authentication: set auth, or exposed: true",
     );

@@ -238,7 +238,7 @@ describe("a server that opens no WebSocket", () => {
     await channel.close();
   });
 
-  test("because nobody is there is an error that says so", async () => {
+  test("because no server listens is an error that says so", async () => {
     const channel = nodeWebSocketChannel("ws://127.0.0.1:1/");
     await has(record(channel), "end: the WebSocket could not be opened: connect ECONNREFUSED 127.0.0.1:1");
   });

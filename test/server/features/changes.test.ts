@@ -48,7 +48,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     expect(await talk.peer.next()).toBe(promptsChanged);
   });
 
-  test("hears once of a list that changes several times at once, and not of what nobody sees", async () => {
+  test("is notified once of a list that changes several times at once, and not of hidden definitions", async () => {
     const server = changing();
     await using talk = await conversationWith(server, version);
     await expectAlive(talk);

@@ -57,7 +57,7 @@ test("a subscription that the server ends: a cancelled notification, and a resul
 });
 
 describe("a subscription", () => {
-  test("ends at once when the client ends its side: nobody waits for it", async () => {
+  test("ends at once when the client ends its side", async () => {
     const server = changing();
     const talk = talkTo(server);
     await talk.ask(stateless(1, "subscriptions/listen", { notifications: {} }));

@@ -92,7 +92,7 @@ test("a question comes first even if the handler swallows what is thrown at it",
   expect((await round(talk, again("swallows", first))).content[0]?.text).toBe("Ada");
 });
 
-test("an answer that is missing is asked for again, and one that nobody asked for is ignored", async () => {
+test("a missing input response is requested again, and one that was not requested is ignored", async () => {
   await using talk = talkTo(askingServer());
   const first = await round(talk, call("at_once"));
   const { requestState } = first;

@@ -47,7 +47,7 @@ test("an answer that is printed prettily is one message over many lines", () => 
   expect(conversation.pending().map(({ reason }) => reason)).toEqual(["waiting — frame 5 is no message"]);
 });
 
-test("an answer to an id that nobody asked is named beside the request that waits", () => {
+test("a response to an unknown id is named beside the request that waits", () => {
   const { conversation, rows } = read(
     ...opening("2025-11-25"),
     '→ {"jsonrpc":"2.0","id":1,"method":"ping"}',

@@ -45,7 +45,7 @@ const combinations = (["memory", "http"] as const).flatMap((transport) =>
 
 describe.each(combinations)("over %s in %s, by %s,", (transport, revision, kind) => {
   test.each(behaviours.map((behaviour) => [behaviour.name, behaviour] as const))(
-    "nobody breaks a rule: %s",
+    "no side breaks a rule: %s",
     async (name, { bare = false, unsound = false, run }) => {
       const entries: Entry[] = [];
       const driver = await drivers[kind]({

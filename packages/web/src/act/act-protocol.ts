@@ -4,7 +4,7 @@
 export interface PageCall {
   readonly key: number;
   readonly method: string;
-  /** What it is about: the name of a tool or a prompt, or a URI. */
+  /** The target: the name of a tool or a prompt, or a URI. */
   readonly about: string;
   readonly state: "running" | "done" | "failed" | "cancelled";
   /** Milliseconds that it took; until now, while it runs. */
@@ -36,7 +36,7 @@ export interface PageActing {
   readonly examination: { readonly isOver: boolean; readonly checks: readonly PageCheck[] } | undefined;
   /** The last calls, newest first. */
   readonly calls: readonly PageCall[];
-  /** What the server asks for, oldest first. */
+  /** The input requests of the server, oldest first. */
   readonly inputs: readonly PageInput[];
   /** The URIs of the folders that the server may work in. */
   readonly roots: readonly string[];
@@ -67,7 +67,7 @@ export interface PageCheck extends PageFailure {
 export interface PageInput {
   readonly key: number;
   readonly kind: "form" | "url" | "sampling";
-  /** What it says; of sampling, the params as JSON. */
+  /** The message; for sampling, the params as JSON. */
   readonly message: string;
   /** The schema of a form. */
   readonly schema?: Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ export interface PageOffer {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** What a server has answered: the JSON of the result as it was written, an error, or why there is neither. */
+/** The response of a server: the JSON of the result as it was written, an error, or why there is neither. */
 export type PageResult =
   | { readonly kind: "result"; readonly json: string }
   | { readonly kind: "error"; readonly json: string }

@@ -12,7 +12,7 @@ export const acting = signal<PageActing | undefined>(undefined);
 export const offers = signal<readonly PageOffer[]>([]);
 /** Whether the panel is open. */
 export const isActOpen = signal(false);
-/** What is looked for among the offers. */
+/** The search text among the offers. */
 export const sought = signal("");
 /** Why the last request could not be made. */
 export const actFailure = signal<string | undefined>(undefined);

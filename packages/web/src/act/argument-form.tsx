@@ -243,7 +243,7 @@ function Nested({ id, field, schema, root, path, isRequired, value, onChange, ..
   );
 }
 
-/** What an item that is added begins with: a list has no item without a value. */
+/** The initial value of an added item: a list has no item without a value. */
 function itemOf(schema: Schema, root: Schema): unknown {
   const start = startOf(schema, root, true);
   if (start !== undefined) return start;

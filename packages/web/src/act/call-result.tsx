@@ -17,7 +17,7 @@ const mostLines = 400;
 /** Whether the whole JSON of the result shows. */
 const isWhole = signal(false);
 
-/** What a call has brought. Nothing of it is ever HTML. */
+/** The outcome of a call. Nothing of it is ever HTML. */
 export function CallResult(): JSX.Element | null {
   const call = shown.value;
   const element = useRef<HTMLDivElement>(null);

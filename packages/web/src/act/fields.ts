@@ -86,7 +86,7 @@ export function membersOf({ properties, required }: Schema): readonly Member[] {
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
-/** What a field begins with: its default, or as much as a required value must have. */
+/** The initial value of a field: its default, or as much as a required value must have. */
 export function startOf(schema: Schema, root: Schema, isRequired: boolean, depth = 0): unknown {
   const known = resolved(schema, root);
   if (known.default !== undefined) return known.default;

@@ -6,10 +6,10 @@ import { acting, answer, setRoots } from "./act-state.js";
 import { Members } from "./argument-form.js";
 import { membersOf, objectOf, startOf, unreadableIn } from "./fields.js";
 
-/** What was entered, by the keys of the requests. */
+/** The entered values, by the keys of the requests. */
 const entered = signal<ReadonlyMap<number, unknown>>(new Map());
 
-/** What the server asks for, while a call waits for it. */
+/** The input requests of the server that a call waits for. */
 export function InputRequests(): JSX.Element {
   return (
     <>

@@ -4,7 +4,7 @@ import { Icon } from "../icons.js";
 import type { PageContract, PageContractSide } from "../protocol.js";
 import { FrameLink, useFacts } from "./facts.js";
 
-/** What the client and the server have declared, and what they use of it. */
+/** The declared capabilities of client and server, and their use. */
 export function ContractPanel(): JSX.Element {
   const contracts = useFacts("contracts") ?? [];
   return (

@@ -14,7 +14,7 @@ interface Panel {
   readonly show: () => JSX.Element;
 }
 
-/** What the lower half of the page can show. */
+/** The panels of the lower half of the page. */
 export const panels: readonly Panel[] = [
   { name: "frame", title: "Frame", key: "d", show: FrameDetail },
   { name: "contract", title: "Contract", key: "c", show: ContractPanel },

@@ -6,13 +6,13 @@ import { namedVersion } from "../conversation/session.js";
 import { ComparedItem, isOpening, targetOf } from "./compared.js";
 import { type Ignores, ignoring, volatilePointers } from "./differences.js";
 
-/** What client and server declared about themselves, as declared last. */
+/** The latest declarations of client and server about themselves. */
 interface Contract {
   /** The negotiated versions, or those that requests named. */
   readonly versions: readonly string[];
-  /** What the client declared: its name and capabilities. */
+  /** The declarations of the client: its name and capabilities. */
   readonly client: Readonly<Record<string, unknown>>;
-  /** What the server declared: its name and capabilities. */
+  /** The declarations of the server: its name and capabilities. */
   readonly server: Readonly<Record<string, unknown>>;
 }
 
@@ -59,7 +59,7 @@ const repeatedPointers: readonly string[] = [
 const noRules: readonly string[] = [];
 
 /**
- * What is compared of a conversation, taken row by row in their order. It does not keep the conversation in memory, and needs none that
+ * The parts of a conversation that are compared, taken row by row in their order. It does not keep the conversation in memory, and needs none that
  * keeps its rows.
  *
  * @example
@@ -83,7 +83,7 @@ export class Comparable {
     this.#ignores = ignoring([...volatilePointers, ...repeatedPointers, ...ignore]);
   }
 
-  /** What was negotiated. */
+  /** The negotiated contract. */
   get contract(): Contract {
     return { versions: [...this.#versions].sort(), client: this.#client, server: this.#server };
   }

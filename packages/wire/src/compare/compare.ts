@@ -7,7 +7,7 @@ import { differencesOf, type ValueChange } from "./differences.js";
 export interface DefinitionChange {
   /** The name of the definition: of a tool, resource, template or prompt. */
   readonly name: string;
-  /** What happened to the definition. */
+  /** The change of the definition. */
   readonly is: "added" | "removed" | "changed";
   /** The differences, for one that changed. */
   readonly changes: readonly ValueChange[];

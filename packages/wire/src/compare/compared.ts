@@ -26,7 +26,7 @@ interface Place {
   readonly pointer: string | undefined;
 }
 
-/** What is known of a message when it is read; its response comes later. */
+/** A message as it is known when it is read; its response comes later. */
 type Described = Pick<ComparedItem, "kind" | "rules"> & Partial<Pick<ComparedItem, "method" | "target">>;
 
 /**
@@ -34,7 +34,7 @@ type Described = Pick<ComparedItem, "kind" | "rules"> & Partial<Pick<ComparedIte
  * recording has many items, and most are equal.
  */
 export class ComparedItem {
-  /** What crossed: noise is a frame that is not a message. */
+  /** The kind of the frame: noise is a frame that is not a message. */
   readonly kind: "request" | "notification" | "noise";
   /** The side that sent it. */
   readonly from: Sender;

@@ -13,7 +13,7 @@ import type { Sender } from "../recording/frame.js";
 import type { WireMessage } from "./message.js";
 import { metaOf } from "./operations.js";
 
-/** What both sides have declared when a message crosses; undefined for a side that has declared nothing yet. */
+/** The declarations of both sides at the time of a message; undefined for a side that has declared nothing yet. */
 export interface Declared {
   /** From `initialize`, or from the `_meta` of the last stateless request. */
   readonly clientCapabilities: JsonObject | undefined;
@@ -31,7 +31,7 @@ export interface CapabilityUse {
   readonly pointer: string;
   /** The side that has to declare it. */
   readonly declarer: Sender;
-  /** What that side has declared; undefined if that is not known. */
+  /** The declarations of that side; undefined if they are not known. */
   readonly declared: JsonObject | undefined;
 }
 
@@ -90,7 +90,7 @@ export const visibleCapabilities: ReadonlySet<string> = new Set([
   ...["roots", "sampling", "sampling.tools", "elicitation", "elicitation.form", "elicitation.url"],
 ]);
 
-/** What a server asks a client: by a request, or by the members of a result. */
+/** The input requests of a server: a request, or members of a result. */
 interface Question {
   readonly method: string;
   readonly params: JsonObject;

@@ -21,7 +21,7 @@ export interface ContractCapability {
   readonly undeclaredUse: number | undefined;
 }
 
-/** What one side has said of itself. */
+/** The declarations of one side about itself. */
 export interface ContractSide {
   /** The name of the program. */
   readonly name: string | undefined;
@@ -35,7 +35,7 @@ export interface ContractSide {
   readonly capabilities: readonly ContractCapability[];
 }
 
-/** What a client and a server have declared to each other, and what they use of it. */
+/** The capabilities that a client and a server have declared to each other, and their use. */
 export class Contract {
   readonly #sides: Record<Sender, Side> = { client: new Side(), server: new Side() };
   readonly #versions = new Map<string, number>();
@@ -101,7 +101,7 @@ export class Contract {
   }
 }
 
-/** What is known of the use of a capability. */
+/** The use of a capability, as far as it is known. */
 interface Use {
   count: number;
   readonly first: number;

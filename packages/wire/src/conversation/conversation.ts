@@ -89,7 +89,7 @@ export class Conversation {
     return this.rows.flatMap(({ verdicts }) => verdicts);
   }
 
-  /** What model providers refuse in the definitions of tools, as each session has listed them last. No rule of the protocol demands it. */
+  /** The parts of tool definitions that model providers refuse, by the latest list of each session. No rule of the protocol. */
   portability(): readonly Verdict[] {
     const judge = new Judge(portabilityRules);
     const verdicts = this.sessions.flatMap((session) =>

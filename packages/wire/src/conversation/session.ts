@@ -28,7 +28,7 @@ export interface ListedTool {
   readonly pointer: string;
 }
 
-/** What HTTP adds to a session. */
+/** The HTTP part of a session. */
 export interface HttpSession {
   /** The session id, from the response to `initialize`. */
   id: string | undefined;
@@ -55,11 +55,11 @@ export class WireSession {
   readonly subscriptions: Set<string> = new Set();
   /** The cursors that the server has returned. */
   readonly cursors: Set<string> = new Set();
-  /** What both sides have declared, and what they use of it. */
+  /** The declared capabilities of both sides, and their use. */
   readonly contract: Contract = new Contract();
   /** The process of the server. */
   readonly process: ServerProcess = new ServerProcess();
-  /** What HTTP has shown about the session. */
+  /** The HTTP part of the session. */
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };

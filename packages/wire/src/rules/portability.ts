@@ -1,4 +1,4 @@
-// What model providers accept of the definition of a tool. A host passes definitions on to a model; a provider that refuses one usually
+// The limits of model providers on the definition of a tool. A host passes definitions on to a model; a provider that refuses one usually
 // refuses the whole request. Each line has the page of the provider, or the report with the error message of its API.
 
 import { describeValue, isObject, type JsonObject, pointerToken } from "@parlance/mcp/protocol";
@@ -10,7 +10,7 @@ import { listedIn } from "./tools.js";
 interface Limit {
   readonly id: string;
   readonly provider: string;
-  /** What the provider asks for. */
+  /** The requirement of the provider. */
   readonly demands: string;
   /** Where it says so. */
   readonly page: string;
@@ -21,7 +21,7 @@ interface Limit {
 /** A place in the definition of a tool. */
 interface Place {
   readonly pointer: string;
-  /** What is refused there. */
+  /** The refused part. */
   readonly what: string;
 }
 
@@ -122,7 +122,7 @@ const limits: readonly Limit[] = [
   },
 ];
 
-/** What each provider refuses in the definitions of tools. They are worth knowing, and no rules of the protocol. */
+/** The parts of definitions of tools that each provider refuses. They are no rules of the protocol. */
 export const portabilityRules: readonly Rule[] = limits.map(
   ({ id, provider, demands, page, refused }): Rule => ({
     id,

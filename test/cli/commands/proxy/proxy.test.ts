@@ -285,7 +285,7 @@ test("a server that cannot be reached, and a request by another name, are refuse
   expect(headsOf(entries, "req")).toHaveLength(1);
 });
 
-test("it listens where nobody else comes, or is told to know better", async () => {
+test("it listens on this machine only, unless an option says otherwise", async () => {
   const args = ["proxy", "--target", "http://127.0.0.1:9/mcp", "--listen", "0.0.0.0:0"];
   expect(await parlance(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("add --i-know") });
   expect(await parlance(["proxy"])).toMatchObject({ code: 1, stderr: expect.stringContaining("--target") });

@@ -102,7 +102,7 @@ describe("a server that drains", () => {
 });
 
 describe("a server that closes", () => {
-  test("ends everything at once, and nobody waits for an answer", async () => {
+  test("ends everything at once, and waits for no call", async () => {
     const { handler, ask, clock, running } = handling();
     const session = await openSession({ ask });
     const call = { name: "until-cancelled" };

@@ -49,7 +49,7 @@ describe.each(doors)("on $on", ({ open }) => {
     expect(parse(called.body).result).toHaveProperty("tools");
   });
 
-  test("ids of sessions are legal, and nobody guesses one from others", async () => {
+  test("ids of sessions are legal, and do not follow from others", async () => {
     await using door = await open(shop());
     const ids = new Set<string>();
     for (let opened = 0; opened < 200; opened += 1) ids.add(await openSession(door));
@@ -126,7 +126,7 @@ describe.each(doors)("on $on", ({ open }) => {
 describe("a session ends", () => {
   const idle = 15 * 60_000;
 
-  test("when nobody has used it for a while, and a stranger's use is none", async () => {
+  test("when it was idle for a while, and requests of another caller do not count", async () => {
     await using at = await site(shop(), { auth: authenticate });
     const session = await openSession(at, "2025-11-25", alice);
     for (let day = 0; day < 3; day += 1) {

@@ -66,7 +66,7 @@ describe("what a server says goes", () => {
     expect(gist(await first.message())).toBe("notifications/tools/list_changed");
   });
 
-  test("to who comes back: what nobody has read waits, and is read once", async () => {
+  test("to a client that comes back: unread messages wait, and are read once", async () => {
     const { server } = obeying();
     await using at = await site(server);
     const session = await openSession(at);
@@ -177,7 +177,7 @@ test('an id that is in flight cannot be taken by a second request, and the first
   expect((await at.ask(sessionPost(session, request(1, "ping")))).body).toBe(success(1, {}));
 });
 
-test("responses to questions that nobody has asked are taken and change nothing", async () => {
+test("responses without a request are accepted and change nothing", async () => {
   await using at = await site();
   const session = await openAskable(at);
   using wire = await at.open();

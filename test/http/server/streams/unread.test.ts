@@ -13,7 +13,7 @@ const clock = createFakeClock();
 const streams = { clock, maxQueuedBytes: 1024, stallTimeout: 1_000, report: () => undefined };
 const frame = '{"jsonrpc":"2.0","method":"notifications/message"}';
 
-test("what nobody reads waits for a reader up to a bound, and what is lost beyond it is told", () => {
+test("unread messages wait for a reader up to a limit, and lost ones are reported", () => {
   const lost: Report[] = [];
   const report = (each: Report): void => void lost.push(each);
   const endpoint = {

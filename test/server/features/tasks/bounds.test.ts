@@ -131,7 +131,7 @@ test("a result that is not JSON fails its task, as it would fail its call", asyn
   expect(called.code).toBe(-32_603);
 });
 
-test("what a task says and is not JSON is reported, and harms nobody", async () => {
+test("a log message of a task that is not JSON is reported, and the task completes", async () => {
   const { server } = workshop();
   server.tool("big", { execution: { taskSupport: "optional" } }, (_args, ctx) => {
     ctx.log("error", { big: 1n });

@@ -38,7 +38,7 @@ describe.each(others)("in %s", (other) => {
     }
   });
 
-  test("nobody is promised tasks", async () => {
+  test("tasks are advertised to no client", async () => {
     await using client = await connect(workshop().server, { revision: other });
     expect(client.server.capabilities).toHaveProperty("tools");
     expect(client.server.capabilities).not.toHaveProperty("tasks");
@@ -102,7 +102,7 @@ test("a middleware is inside of the task: what it refuses fails it", async () =>
   expect((await peer.get(taskId)).status).toBe("failed");
 });
 
-test("a task is of whoever the transport says has made it", async () => {
+test("a task belongs to the caller that the transport names", async () => {
   const { server, release } = workshop();
   const ended = new AbortController();
   const options = { lenient: false, budget: new ByteBudget(Number.POSITIVE_INFINITY), onNegotiated: undefined };

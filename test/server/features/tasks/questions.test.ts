@@ -6,7 +6,7 @@ import { turn } from "../../../testing/talks.js";
 import { related, type TaskOnWire, taskPeer, text, workshop } from "./tasks.js";
 
 describe("a task that asks", () => {
-  test("waits for input, asks whoever waits for its result, and works on", async () => {
+  test("waits for input, requests it from the client that waits for its result, and works on", async () => {
     await using peer = await taskPeer(workshop().server);
     const { taskId } = await peer.start("asks");
     expect((await peer.get(taskId)).status).toBe("input_required");

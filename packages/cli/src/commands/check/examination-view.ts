@@ -67,7 +67,7 @@ function violationLines(bad: readonly Verdict[], look: Look): readonly string[] 
   });
 }
 
-/** What model providers refuse, each with its place and where the provider says so. */
+/** The findings by model provider, each with its place and the provider's documentation. */
 export function portabilityLines(refused: readonly Verdict[], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return refused.flatMap(({ rule, says, n, pointer = "", spec }) => [

@@ -17,7 +17,7 @@ export interface RowWords {
   readonly size: string;
 }
 
-/** What a row shows, in the columns of every list of rows. */
+/** The text of a row, in the columns of every list of rows. */
 export function rowWords(row: Row): RowWords {
   const { n, at, from, kind, messages } = row;
   const [message] = messages;

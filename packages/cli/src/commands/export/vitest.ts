@@ -65,7 +65,7 @@ function said({ rows }: Exported, operations: readonly RecordedOperation[]): rea
 
 function callLines({ request, answer }: RecordedOperation, names: Map<unknown, string>): readonly string[] {
   const called = `connection.call(${call(request, names)})`;
-  // What was never answered is asked, and not waited for.
+  // A request that was never answered is sent, and its response is not awaited.
   if (answer === undefined) return [`void ${called}.catch(() => undefined);`];
   const error = answer.member("error");
   if (isObject(error))

@@ -12,7 +12,7 @@ const pause = 50;
 /** Lines that are read before other work of the process gets its turn. */
 const together = 2_000;
 
-/** What a recording tells those who show it. */
+/** The events of a recording for its viewers. */
 export interface RecordingWatcher {
   /** Rows were added, or the recording has ended. */
   grown(): void;

@@ -14,7 +14,7 @@ import { estimateTokenCount } from "tokenx";
 type Session = Conversation["sessions"][number];
 type Tool = NonNullable<ReturnType<Session["tools"]["get"]>>;
 
-/** What counts the tokens. Every provider has a tokenizer of its own, and some are not public. */
+/** The tokenizer that counts. Every provider has one of its own, and some are not public. */
 const tokenizer = "tokenx, an estimate without a model's vocabulary";
 
 /** The most expensive definitions and results that a page shows. */
@@ -23,7 +23,7 @@ const most = 10;
 /** The costs of definitions: they are read again whenever the page shows them. */
 const known = new WeakMap<Tool, PageCost>();
 
-/** What the tools of a recording take of the context of a model, and what model providers refuse of them. */
+/** The share of a model's context that the tools of a recording take, and their features that model providers refuse. */
 export function costsOf(conversation: Conversation | undefined): PageCosts {
   const sessions = conversation?.sessions ?? [];
   const definitions = sessions.flatMap(({ tools }) => [...tools.values()].flatMap((tool) => definitionOf(tool) ?? []));

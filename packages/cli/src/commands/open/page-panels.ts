@@ -8,7 +8,7 @@ import { definitionOf } from "./page-costs.js";
 type Session = Conversation["sessions"][number];
 type Side = Session["contract"]["client"];
 
-/** What the sides of each session have declared, and what they use. */
+/** The declared capabilities of the sides of each session, and their use. */
 export function contractsOf(conversation: Conversation | undefined): readonly PageContract[] {
   return (conversation?.sessions ?? []).map(({ name, contract, tools }) => ({
     session: escapeControls(name),

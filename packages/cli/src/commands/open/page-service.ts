@@ -19,14 +19,14 @@ const pause = 16;
 /** The most rows of one answer. */
 const mostRows = 1_000;
 
-/** What pages show. */
+/** The contents of the pages. */
 export interface Shown {
   readonly recordings: Recordings;
   /** The server that the command is connected to. Default: pages only look. */
   readonly acting?: Acting | undefined;
 }
 
-/** What one page sees: one recording through one filter. */
+/** The view of one page: one recording through one filter. */
 export class PageService {
   readonly #recordings: Recordings;
   readonly #acting: Acting | undefined;
@@ -176,7 +176,7 @@ function object(properties: object, required: readonly string[]): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** What a page may send. */
+/** The messages that a page may send. */
 const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   recordings: object({}, []),
   open: object({ recording: string, filter: string }, ["filter"]),

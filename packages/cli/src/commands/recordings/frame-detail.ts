@@ -175,7 +175,7 @@ function markedHexLines(bytes: Uint8Array, highlights: readonly Highlight[], sty
 /** Bytes of a text that something is said of. */
 interface Highlight {
   readonly range: ByteRange;
-  /** What stands beside the line: the name of the rule. */
+  /** The note beside the line: the name of the rule. */
   readonly label: string;
 }
 
@@ -194,7 +194,7 @@ function jsonLines(root: JsonNode, bytes: Uint8Array, highlights: readonly Highl
 
 interface Line {
   readonly text: string;
-  /** What the line itself writes: of an object on many lines the brace. */
+  /** The text of the line itself: the brace of an object on many lines. */
   readonly range: ByteRange;
 }
 
@@ -237,7 +237,7 @@ function literal(
   return place.kind === "array" ? "[]" : escapeControls(literalOf(place, bytes));
 }
 
-/** What is said of a whole object stands at the line that begins it. */
+/** A note on a whole object stands at the line that begins it. */
 function innermost({ range: [start, end] }: Highlight, [from, to]: ByteRange, lines: readonly Line[]): boolean {
   const first = lines.find((line) => line.range[1] > start && line.range[0] < Math.max(end, start + 1));
   const isFirst = first !== undefined && first.range[0] === from && first.range[1] === to;

@@ -12,7 +12,7 @@ import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recordin
 
 type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 
-/** What a person adds to what is secret by default. */
+/** The secrets that a user adds to the default ones. */
 export interface SecretFlags {
   readonly key?: readonly string[];
   readonly pointer?: readonly string[];
@@ -66,7 +66,7 @@ export function addSecretOptions(command: Command): Command {
     .option("--header <name>", "cover this HTTP header too; may be repeated", named);
 }
 
-/** What is secret by these flags, and by the names of variables in the environment of this program. */
+/** The secrets by these flags, and by the names of variables in the environment of this program. */
 export function secretOptions({ key = [], pointer = [], regex = [], header = [] }: SecretFlags): SecretsOptions {
   return { keys: key, pointers: pointer, patterns: regex, headers: header, values: secretVariables(process.env) };
 }

@@ -131,7 +131,7 @@ class Tail {
   async #followOne(path: string): Promise<void> {
     const followed = await this.#open(path);
     while (!followed.recording.ended && !this.#isStopped) {
-      // What its recorder has left behind without an end is all there will be.
+      // A recording that its recorder left without an end does not grow.
       const grows = await mayGrow(path, (await stat(path)).mtimeMs);
       await this.#take(followed);
       if (!grows) return;

@@ -25,7 +25,7 @@ const clientName = "parlance";
 /** Milliseconds that a connection may take in which a user signs in. */
 const signInTime = 330_000;
 
-/** What is asked for in a sign-in, and who is told of its steps. */
+/** The options of a sign-in, and the listener for its steps. */
 export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">;
 
 /**
@@ -63,7 +63,7 @@ function storeFor(store: TokenStore, clientId: string | undefined): TokenStore {
   };
 }
 
-/** What a sign-in needs, as far as it goes without a user. */
+/** The parts of a sign-in that need no user. */
 export interface ExaminedSignIn {
   /** The authorization request. */
   readonly authorization?: URL;

@@ -156,7 +156,7 @@ function isBlock(value: unknown): value is ContentBlock {
 }
 
 /**
- * What the model sees of an error that a tool throws, other than a `ToolError` or an `RpcError`. `"internal"`: nothing, the host
+ * Whether the model sees an error that a tool throws, other than a `ToolError` or an `RpcError`. `"internal"`: it does not, the host
  * gets −32603 *Internal error*. `"message"`: a result with `isError` and the error's message.
  */
 export type ToolErrors = "internal" | "message";
