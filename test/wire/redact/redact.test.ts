@@ -59,7 +59,7 @@ test("headers by name, parameters of tools in headers, and what a URL holds", ()
     s: "1",
     x: 1,
     ph: "req",
-    url: "https://a/mcp?access_token=abcdef&q=1",
+    url: "https://a/mcp?api_key=abcdef&q=1",
     headers: [
       ["Authorization", "Bearer x"],
       ["MCP-Param-Api-Key", "abc"],
@@ -70,7 +70,7 @@ test("headers by name, parameters of tools in headers, and what a URL holds", ()
     {
       ...entry,
       v: [],
-      url: "https://a/mcp?access_token=██&q=1",
+      url: "https://a/mcp?api_key=██&q=1",
       headers: [
         ["Authorization", "██**"],
         ["MCP-Param-Api-Key", "█"],

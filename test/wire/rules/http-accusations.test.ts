@@ -50,7 +50,8 @@ describe.each(each(streamable))("in %s", (_version, talk) => {
     ["a list", '["no"]'],
     ["nothing", ""],
   ])("a 401 has %s in its body, and the request is sent again with a token", (_what, body) => {
-    const refused = { status: 401, replies: [`← ${body}` as const] };
+    const replyHeaders = { "www-authenticate": "Bearer" };
+    const refused = { status: 401, replies: [`← ${body}` as const], replyHeaders };
     const [first = {}, ...rest] = openingExchanges(talk);
     expect(
       said({ ...first, ...refused }, first, ...rest, { ...listExchange(talk, 1), ...refused }, listExchange(talk, 1)),
