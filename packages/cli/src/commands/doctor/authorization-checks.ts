@@ -1,4 +1,11 @@
 import { isObject } from "@parlance/mcp/protocol";
+import {
+  badTokens,
+  challengeParameter,
+  covers,
+  isOauthChallenge,
+  metadataPlaces,
+} from "../../shared/client/protected-resource.js";
 import { type ExaminedSignIn, examineSignIn, stepPages } from "../../shared/client/sign-in.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Check, Endpoint, Finding, HttpReply } from "./check.js";
@@ -40,39 +47,25 @@ function failed(says: string, remedy: string, rule: string, seen: readonly strin
 
 const nothing: Finding = { state: "absent", says: "cannot be checked without the check before" };
 
-function challengeFinding({ headers }: HttpReply): Finding {
+function challengeFinding(answer: HttpReply): Finding {
   const rule = `${page}#protected-resource-metadata-discovery-requirements`;
-  const challenge = headers.get("www-authenticate");
+  const challenge = answer.headers.get("www-authenticate");
   if (challenge === null)
     return failed(
       "the 401 has no WWW-Authenticate",
       'send `WWW-Authenticate: Bearer resource_metadata="…"` with it',
       rule,
     );
-  if (!/\b(?:bearer|dpop)\b/i.test(challenge))
-    return failed(challenge, "OAuth needs the scheme Bearer or DPoP there", rule);
+  if (!isOauthChallenge(answer)) return failed(challenge, "OAuth needs the scheme Bearer or DPoP there", rule);
   const notes = [
-    ...(/resource_metadata\s*=/i.test(challenge)
+    ...(challengeParameter(answer, "resource_metadata") !== undefined
       ? []
       : ["it does not say where the metadata is: clients look at the well-known places"]),
-    ...(/\bscope\s*=/i.test(challenge) ? [] : ["it names no scope: clients ask for all that the metadata lists"]),
+    ...(challengeParameter(answer, "scope") !== undefined
+      ? []
+      : ["it names no scope: clients ask for all that the metadata lists"]),
   ];
   return { state: "ok", says: challenge, notes };
-}
-
-/** The places of RFC 9728 §3.1: below the path of the server, and at the root. */
-function wellKnownPlaces({ origin, pathname }: URL): readonly URL[] {
-  const root = `${origin}/.well-known/oauth-protected-resource`;
-  const path = pathname.replace(/\/$/, "");
-  return path === "" ? [new URL(root)] : [new URL(root + path), new URL(root)];
-}
-
-/** Where the challenge says that the metadata is, and the well-known places. */
-function metadataPlaces(url: URL, { headers }: HttpReply): readonly URL[] {
-  const address = /resource_metadata\s*=\s*"([^"]+)"/i.exec(headers.get("www-authenticate") ?? "")?.[1];
-  const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
-  const all = new Map([...named, ...wellKnownPlaces(url)].map((place) => [place.href, place]));
-  return [...all.values()];
 }
 
 async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise<Finding> {
@@ -102,15 +95,6 @@ async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise
     ...(isOpen ? [] : ["clients in a browser cannot read it: it has no Access-Control-Allow-Origin"]),
   ];
   return { state: "ok", says: `of ${resource}; tokens come from ${servers.join(", ")}`, notes };
-}
-
-function covers(resource: string, { origin, pathname }: URL): boolean {
-  if (!URL.canParse(resource)) return false;
-  const named = new URL(resource);
-  return (
-    named.origin === origin &&
-    `${pathname}/`.startsWith(named.pathname.endsWith("/") ? named.pathname : `${named.pathname}/`)
-  );
 }
 
 function signInFinding({ authorization, metadata = {}, failure }: ExaminedSignIn): Finding {
@@ -169,14 +153,6 @@ async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): P
   const type = http.headers.get("content-type") ?? "no Content-Type";
   return failed(`${url} answers an invalid code with ${http.status} and ${type}`, remedy, rule, excerptOf(http.text));
 }
-
-/** Tokens that no authorization server has issued for this server. */
-const badTokens = {
-  "that is none": "parlance-doctor",
-  // {"alg":"none"}.{"aud":"https://other.example","sub":"parlance-doctor"}
-  "for another audience, without a signature":
-    "eyJhbGciOiJub25lIn0.eyJhdWQiOiJodHRwczovL290aGVyLmV4YW1wbGUiLCJzdWIiOiJwYXJsYW5jZS1kb2N0b3IifQ.",
-};
 
 async function badTokenFinding({ url }: Endpoint, send: Send): Promise<Finding> {
   const rule = `${page}#token-handling`;

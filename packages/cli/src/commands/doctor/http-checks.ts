@@ -2,6 +2,7 @@ import { latestHandshake } from "@parlance/mcp";
 import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
+import { isOauthChallenge } from "../../shared/client/protected-resource.js";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { authorizationChecks, type Send } from "./authorization-checks.js";
@@ -120,10 +121,9 @@ function failed(says: string, remedy: string): Finding {
 }
 
 /** How one is let in: with a sign-in where the server has OAuth, otherwise with a header. */
-function signInRemedy({ headers }: RawResponse, { url }: Endpoint): string {
+function signInRemedy(answer: RawResponse, { url }: Endpoint): string {
   const header = statusRemedy(401) ?? "";
-  const isOauth = /\b(?:bearer|dpop)\b/i.test(headers.get("www-authenticate") ?? "");
-  return isOauth ? `parlance login ${url.href}, or ${header}` : header;
+  return isOauthChallenge(answer) ? `parlance login ${url.href}, or ${header}` : header;
 }
 
 /** One request of a check, without the headers of the user: they may hold a token. */

@@ -1,0 +1,44 @@
+/** The value of a parameter of a challenge (RFC 9110 §11.2); undefined without a challenge or without the parameter. */
+export function challengeParameter({ headers }: { readonly headers: Headers }, name: string): string | undefined {
+  const challenge = headers.get("www-authenticate") ?? "";
+  const [, quoted, token] = new RegExp(`\\b${name}\\s*=\\s*(?:"([^"]*)"|([^\\s",]+))`, "i").exec(challenge) ?? [];
+  return quoted ?? token;
+}
+
+/** Whether a challenge is one of OAuth. */
+export function isOauthChallenge({ headers }: { readonly headers: Headers }): boolean {
+  return /\b(?:bearer|dpop)\b/i.test(headers.get("www-authenticate") ?? "");
+}
+
+/** The places of RFC 9728 §3.1: below the path of the server, and at the root. */
+function wellKnownPlaces({ origin, pathname }: URL): readonly URL[] {
+  const root = `${origin}/.well-known/oauth-protected-resource`;
+  const path = pathname.replace(/\/$/, "");
+  return path === "" ? [new URL(root)] : [new URL(root + path), new URL(root)];
+}
+
+/** Where the Protected Resource Metadata of a server may be: at the place that its challenge names, and at the well-known ones. */
+export function metadataPlaces(url: URL, challenged: { readonly headers: Headers }): readonly URL[] {
+  const address = challengeParameter(challenged, "resource_metadata");
+  const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
+  const all = new Map([...named, ...wellKnownPlaces(url)].map((place) => [place.href, place]));
+  return [...all.values()];
+}
+
+/** Whether metadata of this resource is for a server: its URL, or a part of it that ends before a slash. */
+export function covers(resource: string, { origin, pathname }: URL): boolean {
+  if (!URL.canParse(resource)) return false;
+  const named = new URL(resource);
+  return (
+    named.origin === origin &&
+    `${pathname}/`.startsWith(named.pathname.endsWith("/") ? named.pathname : `${named.pathname}/`)
+  );
+}
+
+/** Tokens that no authorization server has issued for any server, and how they are described. */
+export const badTokens: Readonly<Record<string, string>> = {
+  "that is none": "parlance-doctor",
+  // {"alg":"none"}.{"aud":"https://other.example","sub":"parlance-doctor"}
+  "for another audience, without a signature":
+    "eyJhbGciOiJub25lIn0.eyJhdWQiOiJodHRwczovL290aGVyLmV4YW1wbGUiLCJzdWIiOiJwYXJsYW5jZS1kb2N0b3IifQ.",
+};
