@@ -33,6 +33,8 @@ export interface RawResponse {
 export interface RawRequest {
   /** The HTTP method. Default: `"POST"`. */
   readonly method?: "POST" | "GET" | "DELETE";
+  /** The URL, where it is not that of the server: of its metadata, for instance. */
+  readonly url?: string;
   /** They replace the headers that a client has to send; an empty one is left out. */
   readonly headers?: Readonly<Record<string, string>>;
   /**

@@ -72,8 +72,8 @@ export class RawHttp implements RawClient {
 
   /** Sends a request with the frame as its body, and waits for the response to `id` if one is given. */
   async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<RawReply> {
-    const { url, writer, session: s, onBytes, onFrame } = this.#options;
-    const { method = "POST", read = "answer" } = request;
+    const { writer, session: s, onBytes, onFrame } = this.#options;
+    const { method = "POST", url = this.#options.url, read = "answer" } = request;
     const x = writer.nextExchange();
     const bytes = typeof frame === "string" ? encoder.encode(frame) : new Uint8Array(frame);
     const headers = this.#headersFor(bytes, request);

@@ -15,6 +15,7 @@ import { isLong } from "../../../testing/forms.js";
 import { plainHttp } from "../../plain-http.js";
 import { probeCases } from "./probe-cases.js";
 import { type Quirk, RawServer } from "./probe-server.js";
+import { protectedServer, tokens } from "./protected-probe-server.js";
 
 type Transport = RawClient["transport"];
 
@@ -52,9 +53,11 @@ async function found({ probe, revision, transport }: Place, quirk: Quirk, timeou
   const route: Route =
     http === undefined
       ? { kind: "channel", dial: () => channelTo(server) }
-      : { kind: "http", url: new URL(http.url), headers: [] };
+      : { kind: "http", url: new URL(http.url), headers: [["Authorization", tokens.good]] };
   const client = openRawClient(route, { timeout, writer, session: "1", revision });
-  const subject = new Subject(client, messagesOf(revision.version));
+  const { good: authorization, foreign, otherUser } = tokens;
+  const access = http === undefined ? undefined : { url: new URL(http.url), authorization, foreign, otherUser };
+  const subject = new Subject(client, messagesOf(revision.version), access);
   expect(await subject.open()).toEqual({ is: "passed" });
   const finding = await probe.ask(subject);
   if (transport === "channel") await client.close();
@@ -79,7 +82,8 @@ const short = 300;
 
 describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
   test.each(tried(placesOf(probe)))("passes a server that does as its sentence says in %s", async (_name, place) => {
-    expect(await found(place, {}, generous)).toEqual({ is: "passed" });
+    const sound = probe.id.startsWith("XA-") ? protectedServer() : {};
+    expect(await found(place, sound, generous)).toEqual({ is: "passed" });
   });
 
   const own = probeCases.filter((each) => each.probe === probe.id);

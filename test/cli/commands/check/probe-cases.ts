@@ -1,4 +1,5 @@
 import { type Fields, failure, type Quirk } from "./probe-server.js";
+import { protectedServer } from "./protected-probe-server.js";
 
 /** A server that a probe fails, because of one thing that it does otherwise. */
 export interface ProbeCase {
@@ -215,5 +216,43 @@ export const probeCases: readonly ProbeCase[] = [
     probe: "XH-8",
     quirk: { http: ({ method }) => (method === "GET" ? [404] : undefined) },
     says: /^the status is 404, expected 200 or 405$/,
+  },
+  { probe: "XA-1", quirk: protectedServer({ unauthorized: 403 }), says: /^the status is 403, expected 401$/ },
+  {
+    probe: "XA-2",
+    quirk: protectedServer({ challenge: () => "Bearer", metadata: () => undefined }),
+    says: /^the challenge has no resource_metadata/,
+  },
+  { probe: "XA-2", quirk: protectedServer({ metadata: () => undefined }), says: /^there is no metadata at / },
+  {
+    probe: "XA-3",
+    quirk: protectedServer({ metadata: (sound) => ({ ...sound, resource: "https://other.example/mcp" }) }),
+    says: /^`resource` is "https:\/\/other.example\/mcp", expected /,
+  },
+  {
+    probe: "XA-3",
+    quirk: protectedServer({ metadata: (sound, origin) => ({ ...sound, resource: origin }) }),
+    says: /^`resource` is "http:\/\/127.0.0.1:\d+", expected .* at \/.well-known\/oauth-protected-resource\/mcp$/,
+    isNote: true,
+  },
+  {
+    probe: "XA-4",
+    quirk: protectedServer({ metadata: (sound) => ({ ...sound, authorization_servers: [] }) }),
+    says: /^`authorization_servers` is \[\]/,
+  },
+  { probe: "XA-5", quirk: protectedServer({ invalid: 403 }), says: /^a token that is none gets the status 403/ },
+  {
+    probe: "XA-6",
+    quirk: protectedServer({ challenge: (sound) => sound.replace(', error="invalid_token"', "") }),
+    says: /^a token that is none gets a challenge without an error$/,
+  },
+  { probe: "XA-7", quirk: protectedServer({ accepts: "foreign" }), says: /^the status is 200, expected a refusal$/ },
+  { probe: "XA-8", quirk: protectedServer({ accepts: "query" }), says: /^the status is 200, expected 401$/ },
+  { probe: "XA-9", quirk: protectedServer({ scope: "" }), says: /^the 403 for "prompts\/list" names no scope$/ },
+  { probe: "XA-10", quirk: protectedServer({ accepts: "otherUser" }), says: /^the status is 200, expected a refusal$/ },
+  {
+    probe: "XA-11",
+    quirk: protectedServer({ metadata: (sound) => ({ ...sound, scopes_supported: ["offline_access"] }) }),
+    says: /^the metadata does$/,
   },
 ];

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { versions } from "@parlance/mcp";
 import { metaKeys, type Revision } from "@parlance/mcp/protocol";
@@ -11,8 +11,10 @@ export interface Quirk {
   /** Its responses to a frame; none is silence. */
   readonly frame?: (text: string, message: Fields, server: RawServer) => readonly unknown[] | undefined;
   /** How it answers a request of HTTP, before it looks at what is in it. */
-  readonly http?: (request: IncomingMessage, body: string) => readonly [status: number, body?: object] | undefined;
+  readonly http?: (request: IncomingMessage, body: string) => HttpAnswer | undefined;
 }
+
+type HttpAnswer = readonly [status: number, body?: object | undefined, headers?: OutgoingHttpHeaders];
 
 /** A server of one revision that is written without the library, which would not let it have quirks. */
 export class RawServer {
@@ -171,8 +173,8 @@ export function failure(id: unknown, code: number, data?: object): Fields {
   return { jsonrpc: "2.0", id, error: { code, message: "m", ...(data !== undefined && { data }) } };
 }
 
-function reply(response: ServerResponse, status: number, body?: object): void {
-  response.writeHead(status, body === undefined ? {} : { "content-type": "application/json" });
+function reply(response: ServerResponse, status: number, body?: object, headers: OutgoingHttpHeaders = {}): void {
+  response.writeHead(status, { ...(body !== undefined && { "content-type": "application/json" }), ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 

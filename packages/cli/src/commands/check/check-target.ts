@@ -32,6 +32,10 @@ export interface CheckTargetOptions {
   readonly format: ReportFormat;
   readonly failOn: readonly Concern[];
   readonly expectations: readonly Expectation[];
+  /** The value of `Authorization` with a token of another server. */
+  readonly foreignTokenEnv?: string;
+  /** The same with a token of another user. */
+  readonly otherTokenEnv?: string;
 }
 
 /** Examines a server, and prints what came of it. Resolves to an exit code. @throws Failure where nothing came of it */
@@ -45,6 +49,7 @@ export async function checkTarget(
     ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
     timeout,
     signal: interrupt.stop,
+    refused: { foreign: options.foreignTokenEnv, otherUser: options.otherTokenEnv },
     onProgress: (words) => err.status(words),
     onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),
     header: newHeader(target),
@@ -68,13 +73,31 @@ export async function checkTarget(
     out.print(...examinationLines(examination, report, out, shown), ...portabilityLines(refused, out));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
-  return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
+  if (interrupt.stop.aborted) return interrupt.exitCode;
+  if (report.passed && isUnauthorized(examination)) throw unauthorized(target.title);
+  return exitCodeOf(report);
+}
+
+/** Whether the server has refused every conversation for lack of a token, so that only its authorization was examined. */
+function isUnauthorized({ revisions }: Examination): boolean {
+  return revisions.every(({ notSpoken }) => notSpoken !== undefined) && revisions.some(wasAsked);
+}
+
+function wasAsked({ notSpoken, results }: Examination["revisions"][number]): boolean {
+  return notSpoken === undefined || results.length > 0;
+}
+
+function unauthorized(title: string): Failure {
+  return new Failure(`${title} requires a token: only its authorization was examined`, {
+    exitCode: exitCodes.unreachable,
+    remedy: "parlance login <url>, or for machines --header-env Authorization=TOKEN",
+  });
 }
 
 /** A server that cannot be spoken to has not broken a rule. */
 async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {
   const { title } = target;
-  if (revisions.length === 0 || revisions.some(({ notSpoken }) => notSpoken === undefined)) return;
+  if (revisions.length === 0 || revisions.some(wasAsked)) return;
   const [first] = revisions;
   const lost = conversation.rows.find(({ entry }) => entry.k === "h" && entry.ph === "abort")?.entry;
   const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");

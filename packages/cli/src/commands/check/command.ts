@@ -38,6 +38,8 @@ interface CheckFlags extends ConversationFlags {
   readonly failOn?: readonly Concern[];
   readonly allowUnanswered?: true;
   readonly portability?: true;
+  readonly foreignTokenEnv?: string;
+  readonly otherTokenEnv?: string;
   readonly expect: readonly Expectation[];
   readonly format: ReportFormat;
   readonly json?: true;
@@ -96,6 +98,8 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
     .option("--all", "show what a server did right, too")
     .option("--record <file>", "keep what was said to a server, and what it said")
+    .option("--foreign-token-env <variable>", "it has a token of another server, to be refused", authorizationIn)
+    .option("--other-token-env <variable>", "it has a token of another user of the server", authorizationIn)
     .setOptionValue("expect", []);
   addConversationOptions(command, "how long a server has for each answer", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
@@ -104,6 +108,13 @@ export function registerCheck(program: Command, invocation: Invocation): void {
 
 function readRevision(text: string, others?: readonly string[]): readonly string[] {
   return collect(parseRevision(text), others);
+}
+
+/** The value of `Authorization` with the token in a variable. */
+function authorizationIn(variable: string): string {
+  const token = process.env[variable]?.trim() ?? "";
+  if (token === "") throw new InvalidArgumentError(`${variable} is not set here.`);
+  return token.includes(" ") ? token : `Bearer ${token}`;
 }
 
 function readConcerns(text: string): readonly Concern[] {

@@ -27,7 +27,7 @@ export function examinationLines(
   const parts = [
     count(spoken.length, "revision"),
     count(
-      spoken.reduce((sum, { results }) => sum + results.length, 0),
+      revisions.reduce((sum, { results }) => sum + results.length, 0),
       "probe",
     ),
     `${broken} failed`,
@@ -98,15 +98,14 @@ function waitingLines(waiting: Examination["waiting"], { style, width }: Look): 
 
 function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
   const { style, width } = look;
-  if (notSpoken !== undefined) return [style.dim(cutMiddle(`${revision.version}  not spoken: ${notSpoken}`, width))];
+  const shown = results.filter(({ finding }) => all || finding.is === "failed");
+  const lines = shown.flatMap((result) => resultLines(result, look));
+  if (notSpoken !== undefined)
+    return [style.dim(cutMiddle(`${revision.version}  not spoken: ${notSpoken}`, width)), ...lines];
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
   const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
-  const shown = results.filter(({ finding }) => all || finding.is === "failed");
-  return [
-    `${style.bold(revision.version)}  ${words.join(", ")}`,
-    ...shown.flatMap((result) => resultLines(result, look)),
-  ];
+  return [`${style.bold(revision.version)}  ${words.join(", ")}`, ...lines];
 }
 
 function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Look): readonly string[] {

@@ -10,7 +10,8 @@ import {
 } from "@parlance/wire";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
-import { type Finding, failed, type Probe, passed, Subject, verdictOf } from "./probe.js";
+import { type Access, type Finding, failed, type Probe, passed, Subject, verdictOf } from "./probe.js";
+import { authorizationProbes } from "./probes/authorization.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
 import { messageProbes } from "./probes/messages.js";
@@ -31,6 +32,7 @@ export interface RevisionResult {
   readonly revision: Revision;
   /** Why the server does not speak it; undefined where it does. */
   readonly notSpoken: string | undefined;
+  /** Of a revision that is not spoken: those of its authorization, if the server requires a token. */
   readonly results: readonly ProbeResult[];
 }
 
@@ -53,6 +55,8 @@ export interface ExamineOptions {
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
   readonly signal: AbortSignal;
+  /** Tokens that the server has to refuse. Default: none. */
+  readonly refused?: Pick<Access, "foreign" | "otherUser">;
   /** Told what is done at the moment. */
   readonly onProgress?: (words: string) => void;
   /** Called once if the server has not answered anything for so many milliseconds. */
@@ -61,7 +65,13 @@ export interface ExamineOptions {
 }
 
 /** Every probe, in the order in which it is asked. */
-export const probes: readonly Probe[] = [...openingProbes, ...messageProbes, ...featureProbes, ...httpProbes];
+export const probes: readonly Probe[] = [
+  ...openingProbes,
+  ...messageProbes,
+  ...featureProbes,
+  ...httpProbes,
+  ...authorizationProbes,
+];
 
 /** The timeout of the first answer, during which a server may have to start, in timeouts of other answers: by default 30 s. */
 const startFactor = 6;
@@ -131,17 +141,16 @@ class RevisionExamination {
     let { client, subject, opened } = await this.#open();
     const results: ProbeResult[] = [];
     if (opened.is === "failed") {
+      if (subject.isUnauthorized && this.#isNewest) results.push(...(await this.#askWithoutToken(subject)));
       await client.close();
       return { revision, notSpoken: opened.says, results };
     }
     for (const probe of probes) {
-      if (this.#options.signal.aborted) break;
-      if (probe.applies?.(revision, subject.transport) === false) continue;
-      this.#options.onProgress?.(`${revision.version}: ${probe.id} ${probe.demands}`);
-      const first = this.#lastFrame + 1;
-      const finding = await probe.ask(subject);
+      const result = await this.#ask(probe, subject);
       if (this.#options.signal.aborted) break; // Without a response because the examination was cancelled.
-      results.push(this.#result(probe, finding, first));
+      if (result === undefined) continue;
+      results.push(result);
+      const { finding } = result;
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
       // One that was brought to its end is examined further as a new one.
@@ -153,6 +162,29 @@ class RevisionExamination {
     return { revision, notSpoken: undefined, results };
   }
 
+  /** Until a token is accepted, nothing tells which revisions the server speaks: it is judged by the newest one. */
+  get #isNewest(): boolean {
+    return (this.#options.revisions ?? revisions).at(-1) === this.#revision;
+  }
+
+  async #askWithoutToken(subject: Subject): Promise<readonly ProbeResult[]> {
+    const results: ProbeResult[] = [];
+    for (const probe of probes.filter(({ needsNoToken }) => needsNoToken)) {
+      const result = await this.#ask(probe, subject);
+      if (this.#options.signal.aborted) break;
+      if (result !== undefined) results.push(result);
+    }
+    return results;
+  }
+
+  /** The result of a probe; undefined if it does not apply. */
+  async #ask(probe: Probe, subject: Subject): Promise<ProbeResult | undefined> {
+    if (this.#options.signal.aborted || probe.applies?.(this.#revision, subject.transport) === false) return undefined;
+    this.#options.onProgress?.(`${this.#revision.version}: ${probe.id} ${probe.demands}`);
+    const first = this.#lastFrame + 1;
+    return this.#result(probe, await probe.ask(subject), first);
+  }
+
   get #lastFrame(): number {
     return this.#conversation.rows.at(-1)?.n ?? 0;
   }
@@ -161,7 +193,7 @@ class RevisionExamination {
     const { timeout, onSlowStart } = this.#options;
     const before = performance.now();
     const client = this.#dial();
-    const subject = new Subject(client, messagesOf(this.#revision.version));
+    const subject = new Subject(client, messagesOf(this.#revision.version), this.#access);
     const isFirst = this.#start.slowest === undefined;
     const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();
@@ -170,6 +202,14 @@ class RevisionExamination {
     const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
     this.#start.slowest = Math.max(this.#start.slowest ?? 0, took);
     return { client, subject, opened };
+  }
+
+  get #access(): Access | undefined {
+    if (this.#route.kind === "channel") return undefined;
+    const { url, headers } = this.#route;
+    const [, authorization] = headers.findLast(([name]) => name.toLowerCase() === "authorization") ?? [];
+    const { foreign, otherUser } = this.#options.refused ?? {};
+    return { url, authorization, foreign, otherUser };
   }
 
   #dial(): RawClient {

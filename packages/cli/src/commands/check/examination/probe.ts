@@ -24,6 +24,8 @@ export interface Probe extends Requirement {
   readonly applies?: (revision: Revision, transport: Subject["transport"]) => boolean;
   /** It ends the conversation, so that what follows needs a new one. */
   readonly endsConversation?: true;
+  /** It can be asked of a server that requires a token, without one. */
+  readonly needsNoToken?: true;
   /** Asks. Rejects only for a fault of our own. */
   readonly ask: (subject: Subject) => Promise<Finding>;
 }
@@ -80,17 +82,32 @@ export function skipped(why: string): Finding {
   return { is: "skipped", why };
 }
 
+/** The access to a server over HTTP. */
+export interface Access {
+  readonly url: URL;
+  /** The value of `Authorization` that the user gives. */
+  readonly authorization: string | undefined;
+  /** The same with a token of another server. */
+  readonly foreign: string | undefined;
+  /** The same with a token of another user. */
+  readonly otherUser: string | undefined;
+}
+
 /** A server in one revision, while it is examined. */
 export class Subject {
   readonly revision: Revision;
   readonly messages: Messages;
   /** The capabilities that it has advertised. */
   capabilities: JsonObject = {};
+  /** Undefined for a server that is not on HTTP. */
+  readonly access: Access | undefined;
   readonly #client: RawClient;
   #lastId = 100;
+  #openingStatus: number | undefined;
 
-  constructor(client: RawClient, messages: Messages) {
+  constructor(client: RawClient, messages: Messages, access?: Access) {
     this.#client = client;
+    this.access = access;
     this.messages = messages;
     this.revision = messages.revision;
     client.onRequest = (request) => {
@@ -153,6 +170,12 @@ export class Subject {
     return this.#lastId;
   }
 
+  /** Sends what every server answers: a discovery or a ping. */
+  askAnything(http?: RawRequest): Promise<RawReply> {
+    const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
+    return this.ask(method, {}, this.nextId(), http);
+  }
+
   /** Fails unless the server answers what every server answers: it is still there, and has not lost count. */
   async stillAnswers(): Promise<Finding> {
     const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
@@ -173,11 +196,17 @@ export class Subject {
     return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
   }
 
+  /** Whether the server requires a token, and has got none that it accepts. */
+  get isUnauthorized(): boolean {
+    return this.#openingStatus === 401;
+  }
+
   async #initialize(): Promise<Finding> {
     const { version } = this.revision;
     const clientInfo = { name: "parlance", version: "0.1.0" };
     const params = { protocolVersion: version, capabilities: {}, clientInfo };
-    const { answer, silence } = await this.ask(methods.initialize, params, 0);
+    const { answer, silence, http } = await this.ask(methods.initialize, params, 0);
+    this.#openingStatus = http?.status;
     if (answer === undefined) return failed(`initialize was not answered: ${silence}`);
     const { result } = answer;
     if (!isObject(result)) return failed(`initialize was answered with ${describe(answer)}`);
@@ -189,7 +218,8 @@ export class Subject {
   }
 
   async #discover(): Promise<Finding> {
-    const { answer, silence } = await this.ask(methods.discover);
+    const { answer, silence, http } = await this.ask(methods.discover);
+    this.#openingStatus = http?.status;
     if (answer === undefined) return failed(`server/discover was not answered: ${silence}`);
     const { result } = answer;
     if (!isObject(result)) return failed(`server/discover was answered with ${describe(answer)}`);

@@ -230,7 +230,7 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
 
 async function callWithoutArguments(subject: Subject): Promise<Finding> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = tools.find(({ inputSchema }) => isObject(inputSchema) && needs(inputSchema));
+  const tool = tools.find(needsArguments);
   if (tool === undefined) return skipped("no tool needs arguments");
   const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
   const result = reply.answer?.result;
@@ -243,16 +243,19 @@ async function callWithoutArguments(subject: Subject): Promise<Finding> {
   );
 }
 
-function needs({ required }: JsonObject): boolean {
-  return Array.isArray(required) && required.length > 0;
+/** Whether a tool has required arguments: a call without them does nothing. */
+export function needsArguments({ inputSchema }: JsonObject): boolean {
+  return isObject(inputSchema) && Array.isArray(inputSchema.required) && inputSchema.required.length > 0;
+}
+
+/** Whether a tool says that it only reads. */
+export function isReadOnly({ annotations }: JsonObject): boolean {
+  return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
 async function callReadOnly(subject: Subject): Promise<Finding> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = tools.find(
-    ({ annotations, inputSchema }) =>
-      isObject(annotations) && annotations.readOnlyHint === true && !(isObject(inputSchema) && needs(inputSchema)),
-  );
+  const tool = tools.find((each) => isReadOnly(each) && !needsArguments(each));
   if (tool === undefined) return skipped("no tool says that it only reads and needs no arguments");
   return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
 }

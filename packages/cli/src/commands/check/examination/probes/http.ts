@@ -132,7 +132,6 @@ async function refuses(subject: Subject, request: RawRequest): Promise<Finding> 
 
 /** The status of a request that is sound but for what its headers are made to say; 0 where there is none. */
 async function statusOf(subject: Subject, request: RawRequest): Promise<number> {
-  const method = subject.revision.era === "stateless" ? methods.discover : methods.ping;
-  const { http: { status = 0 } = {} } = await subject.ask(method, {}, subject.nextId(), request);
+  const { http: { status = 0 } = {} } = await subject.askAnything(request);
   return status;
 }
