@@ -78,7 +78,7 @@ function channelTo(server: RawServer): ReturnType<typeof memoryChannels>[0] {
 }
 
 const generous = 20_000;
-const short = 300;
+const short = 1_000;
 
 describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
   test.each(tried(placesOf(probe)))("passes a server that does as its sentence says in %s", async (_name, place) => {
