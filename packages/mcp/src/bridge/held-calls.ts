@@ -2,13 +2,13 @@ import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
+import { sleep } from "../jsonrpc/sleep.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import type { ClientRequest } from "../server/input/input-request.js";
 import { readResponses, refusedState } from "../server/input/replay.js";
 import { canonical } from "../server/input/request-state.js";
 import { type InputClient, requireClientCapability } from "../server/input/require-client-capability.js";
 import type { Operation } from "../server/servable.js";
-import { sleep } from "../session/sleep.js";
 import { translateClientRequest } from "./translate.js";
 
 /** Sends an input request to the downstream client. The signal aborts when the response is no longer needed. */

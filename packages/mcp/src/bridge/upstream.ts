@@ -9,6 +9,7 @@ import type { Closed } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
+import { sleep } from "../jsonrpc/sleep.js";
 import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { isAdvertised } from "../protocol/method-capabilities.js";
@@ -19,7 +20,6 @@ import type { LoggingLevel } from "../protocol/types/logging.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientDescription, Operation } from "../server/servable.js";
 import { declaredIn, readDeclared } from "../session/input-methods.js";
-import { sleep } from "../session/sleep.js";
 import type { ProxiedCall, RequestInput, Round } from "./held-calls.js";
 import { notAnswered, translateParams } from "./translate.js";
 

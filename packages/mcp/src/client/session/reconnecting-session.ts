@@ -8,12 +8,12 @@ import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
+import { sleep } from "../../jsonrpc/sleep.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
 import type { Middleware } from "../../session/middleware.js";
-import { sleep } from "../../session/sleep.js";
 import {
   type ClientSession,
   type ServerDescription,

@@ -1,10 +1,10 @@
 import { kindOf } from "../../base/json.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
+import { sleep } from "../../jsonrpc/sleep.js";
 import { isObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../protocol/types/tasks.js";
 import type { CallToolResult } from "../../protocol/types/tools.js";
-import { sleep } from "../../session/sleep.js";
 import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 import { type ListKind, listing, type PaginatedList } from "./paginate.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { LocalError } from "../../jsonrpc/errors.js";
-import { sleep } from "../../session/sleep.js";
+import { sleep } from "../../jsonrpc/sleep.js";
 import { readEvents, type StreamEvent } from "./event-reader.js";
 import { HttpError } from "./http-target.js";
 

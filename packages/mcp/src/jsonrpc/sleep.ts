@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.js";
-import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { onAbort } from "./abort-listeners.js";
 
 /** Waits, or until the signal aborts. Never rejects. */
 export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
