@@ -130,13 +130,13 @@ onLinux("of four sign-ins at once one opens a page; the others say what they wai
 onLinux("commands that write their requests themselves use the token too, and renew it", async () => {
   const { issuer, server } = await newServers();
   const user = await newUser();
-  expect((await user.run("doctor", server.url)).stdout).toContain("401");
+  expect((await user.run("doctor", server.url)).stdout).toContain("POST: 401");
   expect(await user.run("login", server.url)).toMatchObject({ code: 0 });
   issuer.expireAll();
   const frame = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"}}';
   const sent = await user.run("send", "--open", server.url, frame);
   expect(sent.stdout, sent.stderr).toContain("read by ada");
-  expect((await user.run("doctor", server.url)).stdout).not.toContain("401");
+  expect((await user.run("doctor", server.url)).stdout).not.toContain("POST: 401");
 });
 
 onLinux("a bridge on stdio signs its user in, without a terminal", async () => {
