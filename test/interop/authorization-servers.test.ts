@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
+  deviceCode,
   introspectionAuth,
   jwtAuth,
   memoryTokenStore,
@@ -223,6 +224,54 @@ ifInstalled("a token for another resource is refused", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
   const response = await fetch(notes, { method: "POST", headers, body });
   expect(response.headers.get("www-authenticate")).toContain('error="invalid_token"');
+});
+
+/** A user who enters a code on another device, and decides. */
+async function enterCode(page: string | undefined, decision: "confirm" | "abort"): Promise<void> {
+  const agent = new UserAgent();
+  await agent.open(page ?? "", redirectUrl);
+  await agent.submit({}, redirectUrl);
+  if (decision === "abort") {
+    await agent.submit({ confirm: "", abort: "yes" }, redirectUrl);
+    return;
+  }
+  await agent.submit({ confirm: "yes" }, redirectUrl);
+  await agent.submit({ login: "ada", password: "any" }, redirectUrl);
+  await agent.submit({}, redirectUrl);
+}
+
+/** The response of oidc-provider names no interval: the five seconds of the standard are shortened. */
+const impatient: OAuth["fetch"] = async (at, init) => {
+  const response = await fetch(at, init);
+  if (at.pathname !== "/device/auth" || !response.ok) return response;
+  return Response.json({ ...((await response.json()) as object), interval: 0.1 });
+};
+
+ifInstalled("a user signs in with a device code, and refreshes", async () => {
+  // A token of five seconds is about to expire, so every call refreshes it.
+  const issuer = await startOidcProvider({ lifetime: 5 });
+  const { store, kept } = openStore();
+  const auth = deviceCode({
+    store,
+    clientName: "Notes",
+    fetch: impatient,
+    show: ({ verificationUriComplete }) => void enterCode(verificationUriComplete, "confirm"),
+  });
+  const client = await connect(await startNotes(jwtOf(issuer)), { auth });
+  onTestFinished(() => client.close());
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  const first = kept()?.tokens?.accessToken;
+  expect(await call(client, "whoami")).toBe(`ada of ${issuer}: notes`);
+  expect(kept()?.tokens?.accessToken).not.toBe(first);
+});
+
+ifInstalled("a user who aborts a device code is one who denies the access", async () => {
+  const issuer = await startOidcProvider();
+  const show: Parameters<typeof deviceCode>[0]["show"] = ({ verificationUriComplete }) =>
+    enterCode(verificationUriComplete, "abort");
+  const auth = deviceCode({ clientName: "Notes", fetch: impatient, show });
+  const connecting = connect(await startNotes(jwtOf(issuer)), { auth, reopen: false });
+  await expect(connecting).rejects.toThrow("access_denied");
 });
 
 ifInstalled("opaque tokens are introspected, and refused once they are revoked", async () => {

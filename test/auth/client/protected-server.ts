@@ -39,6 +39,15 @@ export interface Behaviour {
   metadataPath?: string;
   /** The scopes that it grants. Default: those that are requested. */
   grants?: readonly string[];
+  /** Device codes, which it has none of by default. */
+  device?: {
+    /** Seconds between two token requests. */
+    readonly interval?: number;
+    /** Seconds that a code lives. Default: 600. */
+    readonly expiresIn?: number;
+    /** The error for a token request; undefined once the user has approved. */
+    answer: () => string | undefined;
+  };
   /** Seconds that its tokens live, by its own account. */
   expiresIn?: number;
 }
@@ -85,6 +94,12 @@ export async function startSignInServer(path = ""): Promise<SignInServer> {
       refresh.isUsed = true;
       return { status: 200, body: issue(refresh.scopes, refresh.resource) };
     }
+    if (parameters.has("device_code")) {
+      const error = behaviour.device?.answer();
+      if (error !== undefined) return refused(error);
+      const asked = codes.get(parameters.get("device_code") ?? "");
+      return { status: 200, body: issue((asked?.get("scope") ?? "").split(" "), parameters.get("resource")) };
+    }
     const code = codes.get(parameters.get("code") ?? "");
     codes.delete(parameters.get("code") ?? "");
     if (code === undefined || parameters.get("code_verifier") === null) return refused("invalid_grant");
@@ -104,7 +119,10 @@ export async function startSignInServer(path = ""): Promise<SignInServer> {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(content));
     };
     const { metadataPath = `/.well-known/oauth-authorization-server${path}` } = behaviour;
-    if (url.pathname === metadataPath) return send(200, { ...metadataOf(`${origin}${path}`), ...behaviour.metadata });
+    if (url.pathname === metadataPath) {
+      const device = behaviour.device === undefined ? {} : { device_authorization_endpoint: `${origin}/device` };
+      return send(200, { ...metadataOf(`${origin}${path}`), ...device, ...behaviour.metadata });
+    }
     if (url.pathname === "/register") {
       const registered = { ...body, client_id: `client-${seen.length}`, client_id_issued_at: 0 };
       return send(201, behaviour.registration?.(registered) ?? registered);
@@ -117,6 +135,13 @@ export async function startSignInServer(path = ""): Promise<SignInServer> {
       redirect.searchParams.set("state", parameters.get("state") ?? "");
       behaviour.redirect?.(redirect.searchParams);
       return void response.writeHead(302, { location: redirect.href }).end();
+    }
+    if (url.pathname === "/device") {
+      const { interval, expiresIn = 600 } = behaviour.device ?? {};
+      const device = `device-${seen.length}-CANARY`;
+      codes.set(device, parameters);
+      const answer = { device_code: device, user_code: "WDJB-MJHT", verification_uri: `${origin}/enter` };
+      return send(200, { ...answer, expires_in: expiresIn, interval });
     }
     if (url.pathname === "/token") {
       const { status, body: content } = behaviour.token?.(parameters) ?? redeem(parameters);

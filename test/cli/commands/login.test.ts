@@ -218,3 +218,40 @@ onLinux("a sign-in as a registered client is used, and renewed, by every other c
   ]);
   expect((await user.run("whoami", server.url)).stdout).toContain("notes-app");
 });
+
+test("with --device it prints a code, and signs in once the user has entered it elsewhere", async () => {
+  const { issuer, server } = await newServers();
+  let answer: string | undefined = "authorization_pending";
+  issuer.behaviour.device = { interval: 0.1, answer: () => answer };
+  const user = await newUser();
+  const run = start(["login", "--device", server.url], user.env);
+  await run.untilError("and enter the code WDJB-MJHT, which is valid for 10 minutes");
+  answer = undefined;
+  const { code, stdout, stderr } = await run.ended;
+  expect(stderr).toContain(`To sign in, open on any device:\n\n  ${issuer.url}/enter\n`);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(server.url) as unknown });
+  expect(await user.run("call", server.url, "read")).toMatchObject({ code: 0, stdout: "read by ada\n" });
+  issuer.expireAll();
+  expect(await user.run("call", server.url, "read")).toMatchObject({ code: 0, stdout: "read by ada\n" });
+  expect(issuer.requests("/register")).toHaveLength(1);
+  expect(issuer.requests("/authorize")).toEqual([]);
+});
+
+test("with --device a denial is said in the words of the authorization server", async () => {
+  const { issuer, server } = await newServers();
+  issuer.behaviour.device = { interval: 0.1, answer: () => "access_denied" };
+  const { code, stderr } = await (await newUser()).run("login", "--device", server.url);
+  expect(code).toBe(3);
+  expect(stderr).toContain("sign-in failed: token\n");
+  expect(stderr).toContain("access_denied");
+});
+
+test("Ctrl-C ends the wait for the user of a device code at once", async () => {
+  const { issuer, server } = await newServers();
+  issuer.behaviour.device = { interval: 600, answer: () => undefined };
+  const run = start(["login", "--device", server.url], (await newUser()).env);
+  await run.untilError("and enter the code");
+  run.interrupt();
+  expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+  expect(issuer.requests("/token")).toEqual([]);
+});

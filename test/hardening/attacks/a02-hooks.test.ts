@@ -807,6 +807,7 @@ const apart: Readonly<Record<string, string>> = {
   "AuthorizationStore.set": "as AuthorizationStore.get",
   "AuthorizationStore.take": "as AuthorizationStore.get",
   "BrowserSignInOptions.open": "ends the sign-in with its error: test/auth/browser-sign-in.test.ts",
+  "DeviceCodeOptions.show": "ends the sign-in with its error: test/auth/client/device-code.test.ts",
   "FileTokenStore.entries": "called by the application alone",
   "OAuthProxyOptions.subject": "as AuthorizationStore.get",
   "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",

@@ -35,6 +35,7 @@ const provider = new Provider(issuer, {
     introspection: { enabled: true, allowedPolicy: () => true },
     revocation: { enabled: true },
     dPoP: { enabled: true },
+    deviceFlow: { enabled: true },
     ...(documents === undefined ? {} : { clientIdMetadataDocument: { enabled: true, ack: "draft-02" } }),
     resourceIndicators: {
       enabled: true,

@@ -8,6 +8,7 @@ import "../base/runtime.js";
 export { devAuth } from "../auth/authorization-server/dev-auth.js";
 export { oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
 export type { AuthorizationStore } from "../auth/authorization-server/state-store.js";
+export { type DeviceCodeOptions, type DevicePrompt, deviceCode } from "../auth/client/device-code.js";
 export {
   type ClientCredentialsOptions,
   clientCredentials,

@@ -1,4 +1,5 @@
-import type { SignInStep } from "@parlance/mcp/auth";
+import type { DevicePrompt, SignInStep } from "@parlance/mcp/auth";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
 import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { credentialsFile, signInAt, stepPages } from "../../shared/client/sign-in.js";
@@ -9,11 +10,13 @@ import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { collect } from "../../shared/options.js";
 import { wrapWords } from "../../shared/output/columns.js";
+import { count } from "../../shared/output/quantities.js";
 import { type Output, printFailure } from "../../shared/output/terminal.js";
 
 interface LoginFlags {
   readonly scope?: readonly string[];
   readonly clientId?: string;
+  readonly device?: true;
   readonly explain?: true;
 }
 
@@ -34,6 +37,7 @@ Afterwards every command that connects to the server uses the tokens, and renews
     .argument("<url>", "the address of the server")
     .option("--scope <scope>", "also ask for this scope; may be repeated", collect)
     .option("--client-id <id>", "the id of a client that is registered there (default: register one)")
+    .option("--device", "print a code to enter on another device, instead of opening a browser")
     .option("--explain", "print each step of the sign-in, and where the specification describes it")
     .addHelpText(
       "after",
@@ -41,6 +45,7 @@ Afterwards every command that connects to the server uses the tokens, and renews
 
 Examples:
   parlance login https://example.com/mcp
+  parlance login --device https://example.com/mcp
   parlance login --explain --scope notes:write https://example.com/mcp`,
     )
     .action((url: string, flags: LoginFlags) => invocation.run(() => login(url, flags, invocation)));
@@ -48,7 +53,7 @@ Examples:
 
 async function login(word: string, flags: LoginFlags, { out, err, interrupt }: Invocation): Promise<number> {
   const url = serverUrl(word);
-  const { explain, scope: scopes, clientId } = flags;
+  const { explain, scope: scopes, clientId, device } = flags;
   let isChallenged = false;
   const onStep = (step: SignInStep): void => {
     isChallenged = true;
@@ -56,10 +61,18 @@ async function login(word: string, flags: LoginFlags, { out, err, interrupt }: I
   };
   const stopped = aborted(interrupt.stop).then((): undefined => undefined);
   try {
-    const options = { onStep, ...(scopes !== undefined && { scopes }), ...(clientId !== undefined && { clientId }) };
+    const options = {
+      onStep,
+      ...(scopes !== undefined && { scopes }),
+      ...(clientId !== undefined && { clientId }),
+      ...(device === true && {
+        device: { show: (prompt: DevicePrompt) => printPrompt(prompt, err), signal: interrupt.stop },
+      }),
+    };
     await Promise.race([signInAt(url, options), stopped]);
     if (interrupt.stop.aborted) return interrupt.exitCode;
   } catch (error) {
+    if (interrupt.stop.aborted) return interrupt.exitCode;
     printFailure(toFailureAtUrl(error, "opening"), err);
     return exitCodes.unreachable;
   }
@@ -67,6 +80,14 @@ async function login(word: string, flags: LoginFlags, { out, err, interrupt }: I
   if (signIns.length === 0) out.print(isChallenged ? "signed in" : `${url.href} requires no sign-in`);
   for (const { lines } of signIns) out.print(...lines);
   return exitCodes.clean;
+}
+
+/** All of it comes from the authorization server. */
+function printPrompt({ verificationUri, userCode, expiresIn }: DevicePrompt, { print }: Output): void {
+  print("To sign in, open on any device:", "", `  ${escapeControls(verificationUri)}`, "");
+  print(
+    `and enter the code ${escapeControls(userCode)}, which is valid for ${count(Math.ceil(expiresIn / 60_000), "minute")}`,
+  );
 }
 
 /** The address of a server that one can sign in to. @throws Failure */

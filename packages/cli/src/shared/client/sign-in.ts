@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OAuthOptions, SignInError, SignInStep, TokenStore } from "@parlance/mcp/auth";
+import type { DeviceCodeOptions, OAuthOptions, SignInError, SignInStep, TokenStore } from "@parlance/mcp/auth";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
@@ -26,18 +26,26 @@ const clientName = "parlance";
 const signInTime = 330_000;
 
 /** The options of a sign-in, and the listener for its steps. */
-export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">;
+export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep"> & {
+  /** Signs in with a code that the user enters on another device. Default: in the browser of this machine. */
+  readonly device?: Required<Pick<DeviceCodeOptions, "show" | "signal">>;
+};
 
 /**
  * Signs the user in, if the server requires it: prints the address of a page, and opens it. The tokens are kept for every later
  * connection.
  */
-export async function signInAt(url: URL, options: SignInOptions = {}, recorded?: RecordedRequests): Promise<void> {
-  const [{ oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
+export async function signInAt(
+  url: URL,
+  { device, ...options }: SignInOptions = {},
+  recorded?: RecordedRequests,
+): Promise<void> {
+  const [{ deviceCode, oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
   const store = storeFor(fileTokenStore(credentialsFile(process.env)), options.clientId);
   const reached = publicFetch({ privateHosts: [url.hostname] });
-  const fetch = recorded?.record(reached) ?? reached;
-  const auth = oauth({ clientName, store, fetch, signIn: browserSignIn(), ...options });
+  const common = { clientName, store, fetch: recorded?.record(reached) ?? reached, ...options };
+  const auth =
+    device === undefined ? oauth({ ...common, signIn: browserSignIn() }) : deviceCode({ ...common, ...device });
   // A new connection, because a person takes longer than a server has to respond.
   const times = { timeout: signInTime, probeTimeout: signInTime };
   const client = await connect(url, { auth, ...times, reopen: false, ...(recorded && { fetch: recorded.fetch }) });

@@ -93,7 +93,7 @@ async function signIn(identity: ClientIdentity, receiver: RedirectReceiver, requ
  * Also requests a refresh token, where the authorization server issues it for a scope. MCP servers do not list that scope.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#refresh-tokens
  */
-function withOfflineAccess(request: GrantRequest): GrantRequest {
+export function withOfflineAccess(request: GrantRequest): GrantRequest {
   const { scopes, server } = request;
   const isOffered = server.scopes_supported?.includes("offline_access") === true;
   if (scopes === undefined || !isOffered || scopes.includes("offline_access")) return request;

@@ -123,7 +123,7 @@ export async function requestToken(
   }
 }
 
-function noToken({ text }: EndpointError, url: string | undefined, remedy: string): SignInError {
+export function noToken({ text }: EndpointError, url: string | undefined, remedy: string): SignInError {
   const received = `${text} from ${url}`;
   return new SignInError({ kind: "token", step: "token", received, expected: "an access token", remedy });
 }

@@ -17,19 +17,11 @@ import { thrownText } from "../../jsonrpc/errors.js";
 import { findServerMetadata, placesText } from "../discovery.js";
 import { authorizedFetch } from "./authorized-fetch.js";
 import { type ClientAtServer, type GrantRequest, type GrantSettings, libraryOptions, requestToken } from "./grant.js";
-import type { TokenOptions } from "./oauth.js";
+import { type TokenOptions, tokenOptions } from "./oauth.js";
 import { resourceParameter } from "./quirks.js";
 import { clientWith } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 import { memoryTokenStore } from "./token-store.js";
-
-const tokenOptions: MembersOf<TokenOptions> = {
-  dpop: ["boundTokens"],
-  scopes: ["scope"],
-  store: ["storage", "tokenStore"],
-  fetch: [],
-  onStep: ["report"],
-};
 
 /** A private key: PKCS #8 in PEM, a JSON Web Key, or a key of Web Crypto. */
 export type ClientKey = string | JsonWebKey | CryptoKey;

@@ -23,6 +23,15 @@ export interface TokenOptions {
   readonly onStep?: (step: SignInStep) => void;
 }
 
+/** The members of `TokenOptions`, and their names elsewhere. */
+export const tokenOptions: MembersOf<TokenOptions> = {
+  dpop: ["boundTokens"],
+  scopes: ["scope"],
+  store: ["storage", "tokenStore"],
+  fetch: [],
+  onStep: ["report"],
+};
+
 /** Options of `oauth`. */
 export interface OAuthOptions extends TokenOptions {
   /** The id of a client that is registered with the authorization server. Default: a metadata document or a registration. */
@@ -44,6 +53,7 @@ export interface OAuthOptions extends TokenOptions {
 }
 
 const members: MembersOf<OAuthOptions> = {
+  ...tokenOptions,
   clientId: ["client_id"],
   clientSecret: ["client_secret"],
   issuer: ["iss", "authorizationServer"],
@@ -52,11 +62,6 @@ const members: MembersOf<OAuthOptions> = {
   redirectUrl: ["redirectUri", "redirect_uri", "callbackUrl"],
   signIn: ["browser", "login"],
   authorize: ["open", "redirectToAuthorization"],
-  scopes: ["scope"],
-  dpop: ["boundTokens"],
-  store: ["storage", "tokenStore"],
-  fetch: [],
-  onStep: ["report"],
 };
 
 /**
@@ -70,12 +75,8 @@ const members: MembersOf<OAuthOptions> = {
  */
 export function oauth(options: OAuthOptions): HttpAuthorization {
   checkMembers("oauth", options, members);
-  const { clientId, clientSecret, issuer, clientName, clientMetadataUrl } = options;
-  if (clientSecret !== undefined && (clientId === undefined || issuer === undefined)) {
-    throw new TypeError(
-      "oauth: clientSecret needs clientId and issuer: without the issuer, any server that you connect to could name who gets the secret",
-    );
-  }
+  const { clientId, issuer, clientName, clientMetadataUrl } = options;
+  requireIssuerOfSecret("oauth", options);
   const identity: ClientIdentity = options;
   const { store = memoryTokenStore() } = options;
   return authorizedFetch(
@@ -87,6 +88,17 @@ export function oauth(options: OAuthOptions): HttpAuthorization {
       isInteractive: true,
       clientAt: (server, stored) => knownClient(identity, server, stored),
     },
+  );
+}
+
+/** @throws TypeError for a secret that any server could get sent to an authorization server of its choice */
+export function requireIssuerOfSecret(
+  name: string,
+  { clientId, clientSecret, issuer }: Pick<OAuthOptions, "clientId" | "clientSecret" | "issuer">,
+): void {
+  if (clientSecret === undefined || (clientId !== undefined && issuer !== undefined)) return;
+  throw new TypeError(
+    `${name}: clientSecret needs clientId and issuer: without the issuer, any server that you connect to could name who gets the secret`,
   );
 }
 

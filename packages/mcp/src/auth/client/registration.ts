@@ -76,13 +76,16 @@ function basicAuthentication(secret: string): ClientAuth {
   };
 }
 
+/** The grant type of device codes. */
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
 /**
- * Registers the client for a redirect URL (RFC 7591).
+ * Registers the client for a redirect URL, or for device codes without one (RFC 7591).
  * @throws SignInError if the server refuses
  */
 export async function register(
   { clientName }: ClientIdentity,
-  redirectUrl: string,
+  redirectUrl: string | undefined,
   { server, request, report, scopes }: GrantRequest,
 ): Promise<ClientAtServer> {
   if (server.registration_endpoint === undefined) {
@@ -96,14 +99,13 @@ export async function register(
     });
   }
   const { token_endpoint_auth_methods_supported: methods = ["none"] } = server;
-  const { hostname, protocol } = new URL(redirectUrl);
-  const isNative = (protocol !== "https:" && protocol !== "http:") || isThisMachine(new URL(`http://${hostname}`));
+  const redirectUris = redirectUrl === undefined ? [] : [redirectUrl];
   const metadata = {
     client_name: clientName ?? "MCP client",
-    redirect_uris: [redirectUrl],
-    application_type: isNative ? "native" : "web",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
+    redirect_uris: redirectUris,
+    application_type: redirectUrl === undefined || isNative(new URL(redirectUrl)) ? "native" : "web",
+    grant_types: [redirectUrl === undefined ? deviceGrant : "authorization_code", "refresh_token"],
+    response_types: redirectUrl === undefined ? [] : ["code"],
     token_endpoint_auth_method: ["none", "client_secret_basic", "client_secret_post"].find((each) =>
       methods.includes(each),
     ),
@@ -115,7 +117,7 @@ export async function register(
     report("registration", `registered as ${id}`);
     return registeredClient(server, {
       id,
-      redirectUris: [redirectUrl],
+      redirectUris,
       ...(typeof secret === "string" ? { secret } : {}),
       ...(typeof expiresAt === "number" && expiresAt > 0 ? { secretExpiresAt: expiresAt } : {}),
       ...(typeof method === "string" ? { authMethod: method } : {}),
@@ -123,6 +125,10 @@ export async function register(
   } catch (error) {
     throw error instanceof SignInError ? error : registrationFailed(server, await endpointError(error));
   }
+}
+
+function isNative({ hostname, protocol }: URL): boolean {
+  return (protocol !== "https:" && protocol !== "http:") || isThisMachine(new URL(`http://${hostname}`));
 }
 
 /**
