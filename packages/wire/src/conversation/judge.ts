@@ -4,7 +4,7 @@ import { type Revision, revisionOf } from "@parlance/mcp/protocol";
 import { type ByteRange, rangeOf } from "../json/json-node.js";
 import type { JsonText } from "../json/json-scan.js";
 import type { RecordedVerdict } from "../recording/entry.js";
-import { type Frame, partyOf } from "../recording/frame.js";
+import { type Frame, partyOf, type Sender } from "../recording/frame.js";
 import {
   type Finding,
   type FrameReading,
@@ -27,11 +27,23 @@ interface Subject<Subject> {
 
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
-/** The rules of a revision, indexed by what they judge. */
+/** Rules by one of the facts that their subjects have: a channel, a method. */
+interface RulesByKey<Rule> {
+  readonly keyed: ReadonlyMap<string, readonly Rule[]>;
+  /** The rules for a subject with a key that no rule names. */
+  readonly others: readonly Rule[];
+}
+
+/**
+ * The rules of a revision, indexed by what they judge: of about a hundred rules, a subject meets those that can apply to it. All others
+ * together would take most of the time.
+ */
 interface RuleIndex {
-  readonly frame: readonly RuleOf<"frame">[];
+  readonly frame: RulesByKey<RuleOf<"frame">>;
   readonly body: readonly RuleOf<"body">[];
-  readonly message: { readonly [Kind in MessageKind]: readonly RuleOf<"message">[] };
+  readonly message: {
+    readonly [From in Sender]: { readonly [Kind in MessageKind]: RulesByKey<RuleOf<"message">> };
+  };
   readonly exchange: readonly RuleOf<"exchange">[];
 }
 
@@ -48,7 +60,8 @@ export class Judge {
   frame({ subject, session, revision }: Subject<FrameReading>, on: "frame" | "body" = "frame"): readonly Verdict[] {
     const { frame, json } = subject;
     const verdicts: Verdict[] = [];
-    for (const rule of this.#of(revision)[on]) {
+    const index = this.#of(revision);
+    for (const rule of on === "body" ? index.body : rulesFor(frame.entry.ch, index.frame)) {
       for (const finding of rule.check(subject, session, revision)) {
         verdicts.push({
           ...common(rule, finding, revision),
@@ -63,9 +76,9 @@ export class Judge {
   }
 
   message({ subject, session, revision }: Subject<WireMessage>): readonly Verdict[] {
-    const { frame, pointer, kind } = subject;
+    const { frame, pointer, kind, from } = subject;
     const verdicts: Verdict[] = [];
-    for (const rule of this.#of(revision).message[kind]) {
+    for (const rule of rulesFor(methodOf(subject), this.#of(revision).message[from][kind])) {
       for (const finding of rule.check(subject, session, revision)) {
         verdicts.push({
           ...common(rule, finding, revision),
@@ -121,17 +134,49 @@ export class Judge {
     if (known !== undefined) return known;
     const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
     const onMessages = inForce.filter((rule) => rule.on === "message");
-    const about = (kind: MessageKind): readonly RuleOf<"message">[] =>
-      onMessages.filter(({ kinds }) => kinds?.includes(kind) ?? true);
+    const about = (side: Sender, kind: MessageKind): RulesByKey<RuleOf<"message">> =>
+      byKey(
+        onMessages.filter(({ kinds, from = side }) => from === side && (kinds?.includes(kind) ?? true)),
+        ({ methods }) => methods,
+      );
+    const sentBy = (side: Sender): RuleIndex["message"][Sender] => ({
+      req: about(side, "req"),
+      ntf: about(side, "ntf"),
+      res: about(side, "res"),
+      err: about(side, "err"),
+      none: about(side, "none"),
+    });
     const statutes: RuleIndex = {
-      frame: inForce.filter((rule) => rule.on === "frame"),
+      frame: byKey(
+        inForce.filter((rule) => rule.on === "frame"),
+        ({ channels }) => channels,
+      ),
       body: inForce.filter((rule) => rule.on === "body"),
-      message: { req: about("req"), ntf: about("ntf"), res: about("res"), err: about("err"), none: about("none") },
+      message: { client: sentBy("client"), server: sentBy("server") },
       exchange: inForce.filter((rule) => rule.on === "exchange"),
     };
     this.#statutes.set(revision, statutes);
     return statutes;
   }
+}
+
+/** The rules keep their order under each key. */
+function byKey<Rule>(rules: readonly Rule[], keysOf: (rule: Rule) => readonly string[] | undefined): RulesByKey<Rule> {
+  const keys = new Set(rules.flatMap((rule) => keysOf(rule) ?? []));
+  const under = (key: string): readonly Rule[] => rules.filter((rule) => keysOf(rule)?.includes(key) ?? true);
+  return {
+    keyed: new Map([...keys].map((key) => [key, under(key)])),
+    others: rules.filter((rule) => keysOf(rule) === undefined),
+  };
+}
+
+function rulesFor<Rule>(key: string | undefined, { keyed, others }: RulesByKey<Rule>): readonly Rule[] {
+  return (key === undefined ? undefined : keyed.get(key)) ?? others;
+}
+
+/** The method of a message, or of the request that it answers. */
+function methodOf({ kind, method, operation }: WireMessage): string | undefined {
+  return kind === "res" || kind === "err" ? operation?.request.method : method;
 }
 
 function rangeIn({ bytes }: Frame, { root }: JsonText, pointer: string | undefined): ByteRange {

@@ -14,6 +14,7 @@ export const capabilityRules: readonly Rule[] = [
     level: byEra(negotiated.level, "may"),
     party: "client",
     kinds: ["req"],
+    from: "client",
     demands: "A client sends only requests for capabilities that the server has declared",
     sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
@@ -25,6 +26,7 @@ export const capabilityRules: readonly Rule[] = [
     level: byEra(negotiated.level, "must"),
     party: "server",
     kinds: ["req", "res"],
+    from: "server",
     demands: "A server sends only requests for capabilities that the client has declared",
     sentence: byEra(
       negotiated.sentence("… Only use capabilities that were successfully negotiated"),
@@ -50,13 +52,15 @@ export const capabilityRules: readonly Rule[] = [
     level: "may",
     party: "server",
     kinds: ["ntf"],
+    from: "server",
+    methods: [notifications.resourceUpdated],
     demands: "A server sends resources/updated only to clients that have subscribed to a resource",
     applies: ({ era }) => era === "handshake",
     sentence: "This should only be sent if the client previously sent a resources/subscribe request.",
     page: inSchema("resourceupdatednotification"),
     on: "message",
-    *check({ from, method, params }, session) {
-      if (from !== "server" || method !== notifications.resourceUpdated || !session.isWhole) return;
+    *check({ params }, session) {
+      if (!session.isWhole) return;
       // The one that has changed may lie below the one that was subscribed to, so that any subscription will do.
       const isAsked = session.pending.some(({ request }) => request.method === methods.subscribe);
       if (session.subscriptions.size === 0 && !isAsked)
@@ -68,6 +72,7 @@ export const capabilityRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["ntf"],
+    methods: [notifications.message],
     demands: "A server that sends log messages declares the logging capability",
     sentence: "Servers that emit log message notifications MUST declare the `logging` capability",
     page: "server/utilities/logging#capabilities",

@@ -29,6 +29,7 @@ export const framingRules: readonly Rule[] = [
     id: "E-2",
     level: "must",
     party: "either",
+    channels: ["socket"],
     demands: "A frame of a WebSocket, or of another message-based transport, is one JSON-RPC message",
     sentence: byEra(
       "Implementers who choose to support custom transports MUST ensure they preserve the JSON-RPC message format and lifecycle requirements defined by MCP.",
@@ -36,19 +37,19 @@ export const framingRules: readonly Rule[] = [
     ),
     page: "basic/transports#custom-transports",
     on: "frame",
-    check: ({ frame: { entry }, json }) => (entry.ch === "socket" ? notJson(json.fault) : []),
+    check: ({ json }) => notJson(json.fault),
   },
   {
     id: "S-1",
     level: "must",
     party: "either",
+    channels: ["stdin", "stdout"],
     demands: "A message is one line and contains no line break",
     sentence: "Messages are delimited by newlines, and MUST NOT contain embedded newlines.",
     page: onStdio,
     on: "frame",
     *check(reading) {
       const { frame, continues, line, json } = reading;
-      if (!isOfStdio(reading)) return;
       // Said once of a text that goes over many lines.
       if (continues !== undefined && line > 2) return;
       if (continues !== undefined)
@@ -62,21 +63,23 @@ export const framingRules: readonly Rule[] = [
     id: "S-2",
     level: "must",
     party: "server",
+    channels: ["stdout"],
     demands: "A server writes nothing but messages to stdout",
     sentence: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
     page: onStdio,
     on: "frame",
-    check: (reading) => (reading.frame.entry.ch === "stdout" ? noise(reading) : []),
+    check: noise,
   },
   {
     id: "S-3",
     level: "must",
     party: "client",
+    channels: ["stdin"],
     demands: "A client writes nothing but messages to the stdin of a server",
     sentence: "The client MUST NOT write anything to the server's `stdin` that is not a valid MCP message.",
     page: onStdio,
     on: "frame",
-    check: (reading) => (reading.frame.entry.ch === "stdin" ? noise(reading) : []),
+    check: noise,
   },
   {
     id: "R-10",
@@ -106,10 +109,6 @@ function opensConversation({ elements }: JsonArrayNode, bytes: Uint8Array): bool
     const method = childOf(element, "method");
     return method !== undefined && literalOf(method, bytes) === `"${methods.initialize}"`;
   });
-}
-
-function isOfStdio({ frame: { entry } }: FrameReading): boolean {
-  return entry.ch === "stdin" || entry.ch === "stdout";
 }
 
 function brokenOff({ frame: { entry } }: FrameReading): string {

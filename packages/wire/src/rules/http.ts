@@ -140,6 +140,7 @@ export const httpRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["err"],
+    from: "server",
     demands: "A protocol error has its HTTP status: 404 for an unknown method, 400 for an invalid request",
     applies: isStateless,
     sentence:
@@ -147,9 +148,9 @@ export const httpRules: readonly Rule[] = [
     page: `${httpPage}#protocol-version-header`,
     on: "message",
     *check(message) {
-      const { from, context, frame } = message;
+      const { context, frame } = message;
       const status = context.exchange?.response?.status;
-      if (from !== "server" || status === undefined || frame.entry.ch !== "http") return;
+      if (status === undefined || frame.entry.ch !== "http") return;
       // One without an id says in the words of JSON-RPC why HTTP itself refuses: of that there are many statuses.
       if (message.id === undefined || message.id === "null") return;
       const error = message.member("error") as { readonly code?: unknown } | null;
@@ -164,6 +165,7 @@ export const httpRules: readonly Rule[] = [
     id: "H-13",
     level: "must",
     party: "server",
+    channels: ["sse"],
     demands: "A message event of an event stream is JSON, and ends with an empty line",
     sentence: allMessages,
     page: onAllMessages,
@@ -171,7 +173,7 @@ export const httpRules: readonly Rule[] = [
     *check({ frame: { entry }, json }) {
       const { event = "message" } = entry.ev ?? {};
       // An event without data is no message: it gives the client an id to come back with.
-      if (entry.ch !== "sse" || event !== "message" || entry.len === 0) return;
+      if (event !== "message" || entry.len === 0) return;
       if (entry.cut === "ended")
         yield { says: `the stream ends after ${entry.len} bytes of data, before the event does` };
       // A connection may break in the middle of an event: no client takes what is left of it for a message.
@@ -182,13 +184,14 @@ export const httpRules: readonly Rule[] = [
     id: "H-15",
     level: "must",
     party: "server",
+    channels: ["http"],
     demands: "The body of an application/json response to a request is one JSON text",
     sentence: allMessages,
     page: onAllMessages,
     on: "frame",
     check({ frame: { entry, from, json: text }, exchange }) {
       const type = exchange?.response && headerOf(exchange.response, "content-type");
-      const isJson = from === "server" && entry.ch === "http" && mediaType(type) === json;
+      const isJson = from === "server" && mediaType(type) === json;
       return isJson && entry.cut === undefined ? notJson(text.fault) : [];
     },
   },
@@ -196,25 +199,27 @@ export const httpRules: readonly Rule[] = [
     id: "H-16",
     level: "must",
     party: "client",
+    channels: ["http"],
     demands: "The body of a POST is one JSON text",
     sentence: (revision) => (isStreamable(revision) ? oneBody(revision) : allMessages),
     page: (revision) => (isStreamable(revision) ? onSending(revision) : onAllMessages(revision)),
     on: "frame",
-    check: ({ frame: { entry, from }, json }) => (from === "client" && entry.ch === "http" ? notJson(json.fault) : []),
+    check: ({ frame: { from }, json }) => (from === "client" ? notJson(json.fault) : []),
   },
   {
     id: "H-14",
     level: "must",
     party: "server",
     kinds: ["res", "err"],
+    from: "server",
     demands: "The stream of a GET has no responses, unless it resumes a broken stream",
     applies: ({ facts }) => facts.httpBinding === "session",
     sentence:
       "The server MUST NOT send a JSON-RPC response on the stream unless resuming a stream associated with a previous client request.",
     page: "basic/transports#listening-for-messages-from-the-server",
     on: "message",
-    *check({ from, frame, context: { exchange } }, session) {
-      if (from !== "server" || frame.entry.ch !== "sse" || session.http.isLegacy) return;
+    *check({ frame, context: { exchange } }, session) {
+      if (frame.entry.ch !== "sse" || session.http.isLegacy) return;
       if (exchange?.request.method === "GET" && headerOf(exchange.request, "last-event-id") === undefined)
         yield { says: "it is a response, on a stream that does not belong to its request" };
     },

@@ -29,13 +29,14 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
+    from: "client",
     demands: "The first request of a client is initialize; only ping may precede it",
     applies: hasHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
     *check(message, session) {
-      if (message.from !== "client" || session.phase !== "new" || !session.isWhole) return;
+      if (session.phase !== "new" || !session.isWhole) return;
       if (message.method === methods.initialize || message.method === methods.ping) return;
       // Reported once for each session: every later request lacks the handshake, too.
       if (session.operations.some(({ request }) => skipsHandshake(request))) return;
@@ -47,14 +48,15 @@ export const lifecycleRules: readonly Rule[] = [
     level: "should",
     party: "client",
     kinds: ["req"],
+    from: "client",
     demands: "Between initialize and notifications/initialized a client sends no requests except ping",
     applies: hasHandshake,
     sentence:
       "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase, isShared }) {
-      if (from !== "client" || method === methods.ping || method === methods.initialize || isShared) return;
+    *check({ method }, { phase, isShared }) {
+      if (method === methods.ping || method === methods.initialize || isShared) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
       if (phase !== "initializing" && phase !== "answered") return;
       const says = `${describeValue(method)} is asked for before ${missing[phase]}`;
@@ -66,14 +68,15 @@ export const lifecycleRules: readonly Rule[] = [
     level: "should",
     party: "server",
     kinds: ["req"],
+    from: "server",
     demands: "Before notifications/initialized a server sends no requests except ping",
     applies: hasHandshake,
     sentence:
       "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase, isWhole, isShared }) {
-      if (from !== "server" || method === methods.ping || phase === "ready" || !isWhole || isShared) return;
+    *check({ method }, { phase, isWhole, isShared }) {
+      if (method === methods.ping || phase === "ready" || !isWhole || isShared) return;
       yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
     },
   },
@@ -82,14 +85,15 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
+    from: "client",
+    methods: [methods.initialize],
     demands: "A session has one initialize",
     applies: hasHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
-    *check({ from, method }, { phase, isShared }) {
-      if (from === "client" && method === methods.initialize && phase !== "new" && !isShared)
-        yield { says: "the session has been initialized before", pointer: "/method" };
+    *check(_message, { phase, isShared }) {
+      if (phase !== "new" && !isShared) yield { says: "the session has been initialized before", pointer: "/method" };
     },
   },
   {
@@ -97,6 +101,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
+    methods: [methods.initialize],
     demands: "The request initialize is not part of a batch: other requests wait for its response",
     applies: hasHandshake,
     sentence: (revision) =>
@@ -105,8 +110,8 @@ export const lifecycleRules: readonly Rule[] = [
         : oneMessage(revision),
     page: (revision) => (revision.facts.batches ? initialization : inSchema("jsonrpcmessage")(revision)),
     on: "message",
-    *check({ method, pointer }) {
-      if (method === methods.initialize && pointer !== "")
+    *check({ pointer }) {
+      if (pointer !== "")
         yield { says: "initialize must be a message of its own, and is part of a batch", pointer: "/method" };
     },
   },
@@ -115,13 +120,15 @@ export const lifecycleRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["ntf"],
+    from: "client",
+    methods: [notifications.cancelled],
     demands: "A client does not cancel initialize",
     applies: hasHandshake,
     sentence: "The `initialize` request MUST NOT be cancelled by clients",
     page: "basic/utilities/cancellation#behavior-requirements",
     on: "message",
-    *check({ from, method, operation }) {
-      if (from === "client" && method === notifications.cancelled && operation?.request.method === methods.initialize)
+    *check({ operation }) {
+      if (operation?.request.method === methods.initialize)
         yield {
           says: `it cancels initialize, which is in frame ${operation.request.frame.n}`,
           pointer: "/params/requestId",
@@ -133,6 +140,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["req", "res"],
+    methods: [methods.initialize],
     demands: "A handshake negotiates a revision that has a handshake",
     applies: hasHandshake,
     sentence:
@@ -150,6 +158,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "may",
     party: "either",
     kinds: ["req", "res"],
+    methods: [methods.initialize],
     demands: "A version is the date of a published revision",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
@@ -167,6 +176,7 @@ export const lifecycleRules: readonly Rule[] = [
     level: "may",
     party: "server",
     kinds: ["res"],
+    methods: [methods.initialize],
     demands:
       "A server that does not support the requested version responds with one that it supports; the client may then disconnect",
     applies: hasHandshake,

@@ -27,14 +27,14 @@ export const progressRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["ntf"],
+    methods: [notifications.progress],
     demands: "A progress notification has a progressToken of a request of the other side",
     sentence: "Progress notifications MUST only reference tokens that: Were provided in an active request",
     page: onBehaviour,
     on: "message",
-    *check({ method, params, operation }, { isWhole }) {
+    *check({ params, operation }, { isWhole }) {
       const { progressToken } = params;
-      if (method !== notifications.progress || operation !== undefined || !isWhole || progressToken === undefined)
-        return;
+      if (operation !== undefined || !isWhole || progressToken === undefined) return;
       yield { says: `no request has the token ${describeValue(progressToken)}`, pointer: "/params/progressToken" };
     },
   },
@@ -66,12 +66,12 @@ export const progressRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["ntf"],
+    methods: [notifications.progress],
     demands: "Progress increases with every notification",
     sentence: "The `progress` value MUST increase with each notification, even if the total is unknown.",
     page: onProgress,
     on: "message",
     *check({ method, params, operation }) {
-      if (method !== notifications.progress) return;
       const before = operation?.notices.findLast((notice) => notice.method === method);
       const [was, is] = [before?.params.progress, params.progress];
       if (typeof was === "number" && typeof is === "number" && is <= was)
@@ -83,12 +83,13 @@ export const progressRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["ntf"],
+    methods: [notifications.progress],
     demands: "Progress notifications end with the response",
     sentence: "Progress notifications MUST stop after completion",
     page: onImplementation,
     on: "message",
-    *check({ method, operation }) {
-      if (method !== notifications.progress || operation?.answer === undefined || isTask(operation)) return;
+    *check({ operation }) {
+      if (operation?.answer === undefined || isTask(operation)) return;
       yield { says: `the request was answered by frame ${operation.answer.frame.n}`, pointer: "/params/progressToken" };
     },
   },
@@ -97,13 +98,14 @@ export const progressRules: readonly Rule[] = [
     level: "must",
     party: "either",
     kinds: ["ntf"],
+    methods: [notifications.cancelled],
     demands: "A side cancels only its own requests, before it has received the response",
     sentence: "Cancellation notifications MUST only reference requests that: … Are believed to still be in-progress",
     doubt: "what the sender believed is not visible on the wire",
     page: onCancellation,
     on: "message",
-    *check({ method, params, operation, frame }, { isWhole, isShared }) {
-      if (method !== notifications.cancelled || params.requestId === undefined) return;
+    *check({ params, operation, frame }, { isWhole, isShared }) {
+      if (params.requestId === undefined) return;
       const id = describeValue(params.requestId);
       const pointer = "/params/requestId";
       if (operation === undefined && isWhole) yield { says: `no request has the id ${id}`, pointer };
@@ -137,15 +139,16 @@ export const progressRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["ntf"],
+    from: "server",
+    methods: [notifications.cancelled],
     demands: "A server cancels only subscriptions, to end them",
     applies: ({ era }) => era === "stateless",
     sentence:
       "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
     page: "basic/patterns/cancellation#behavior-requirements",
     on: "message",
-    *check({ from, method, params, operation }, { isWhole }) {
-      if (from !== "server" || method !== notifications.cancelled || !isWhole) return;
-      if (operation?.request.method !== methods.listen)
+    *check({ params, operation }, { isWhole }) {
+      if (isWhole && operation?.request.method !== methods.listen)
         yield { says: `${describeValue(params.requestId)} is no subscription`, pointer: "/params/requestId" };
     },
   },

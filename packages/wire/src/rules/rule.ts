@@ -4,7 +4,7 @@ import type { HttpExchange, MessageKind, WireMessage } from "../conversation/mes
 import type { WireSession } from "../conversation/session.js";
 import type { ByteRange } from "../json/json-node.js";
 import type { JsonText } from "../json/json-scan.js";
-import type { RecordedClause, RecordedVerdict } from "../recording/entry.js";
+import type { FrameChannel, RecordedClause, RecordedVerdict } from "../recording/entry.js";
 import type { Frame, Party, Sender } from "../recording/frame.js";
 
 /** The strongest word of BCP 14 in a sentence. Only what breaks a `must` is a violation; the rest are notes. */
@@ -83,6 +83,12 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
   readonly party: Sender | "either";
   /** Of a rule on messages: the kinds that it looks at. Default: all. */
   readonly kinds?: readonly MessageKind[];
+  /** Of a rule on messages: the side whose messages it looks at. Default: both. */
+  readonly from?: Sender;
+  /** Of a rule on messages: the methods that it looks at; of a response, the method of its request. Default: all. */
+  readonly methods?: readonly string[];
+  /** Of a rule on frames: the channels that it looks at. Default: all. */
+  readonly channels?: readonly FrameChannel[];
   /** Which revisions have it. Default: all. */
   readonly applies?: (revision: Revision) => boolean;
   /** The kind of subject that the rule is applied to. */

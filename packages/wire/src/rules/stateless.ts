@@ -19,13 +19,14 @@ export const statelessRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["req"],
+    from: "server",
     demands: "A server sends no requests: it requests input in an input_required result",
     applies: isStateless,
     sentence: "Servers MUST NOT initiate JSON-RPC requests, and clients do not send JSON-RPC responses.",
     page: "basic/patterns",
     on: "message",
-    *check({ from, method }) {
-      if (from === "server" && !method?.startsWith("notifications/"))
+    *check({ method }) {
+      if (!method?.startsWith("notifications/"))
         yield { says: `the server sends the request ${describeValue(method)}`, pointer: "/method" };
     },
   },
@@ -34,13 +35,14 @@ export const statelessRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["res", "err"],
+    from: "client",
     demands: "A client sends no responses, because servers send no requests",
     applies: isStateless,
     sentence: "The client MUST NOT write JSON-RPC responses.",
     page: "basic/transports/stdio#sending-messages",
     on: "message",
-    *check({ from }) {
-      if (from === "client") yield { says: "the client sends a response" };
+    *check() {
+      yield { says: "the client sends a response" };
     },
   },
   {
@@ -48,14 +50,15 @@ export const statelessRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    from: "server",
     demands:
       "The resultType of a result is complete, input_required, or a value of an extension that both sides have declared",
     applies: isStateless,
     sentence: "The `result` MUST include a `resultType` field to indicate the type of the result.",
     page: "basic#resulttype",
     on: "message",
-    *check({ from, result, operation }) {
-      if (result === undefined || from !== "server") return;
+    *check({ result, operation }) {
+      if (result === undefined) return;
       const { resultType } = result;
       if (resultType === "complete" || resultType === "input_required") return;
       const mayExtend = typeof resultType === "string" && extensionsOf(operation?.request.params).length > 0;
@@ -71,15 +74,16 @@ export const statelessRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
+    from: "client",
     demands: "The _meta of every request has the protocol version and the client capabilities",
     applies: isStateless,
     sentence: "fields marked as required MUST be included on every request",
     page: "basic#meta",
     on: "message",
     *check(message) {
-      const { from, method } = message;
+      const { method } = message;
       // Params that are no object, and notifications with an id, are told by rules of their own.
-      if (from !== "client" || method?.startsWith("notifications/")) return;
+      if (method?.startsWith("notifications/")) return;
       const params = message.member("params");
       if (params !== undefined && !isObject(params)) return;
       const reading = readRequestMeta(message.params);
@@ -131,15 +135,16 @@ export const statelessRules: readonly Rule[] = [
     level: "may",
     party: "client",
     kinds: ["req"],
+    from: "client",
     demands: "Every request stands alone: a different version or client in _meta starts another conversation",
     applies: isStateless,
     sentence:
       "A server processes each request independently; no state should be inferred from previous requests, even those on the same connection or stream.",
     page: "basic#statelessness",
     on: "message",
-    *check({ from, params, frame }, session) {
+    *check({ params, frame }, session) {
       const before = session.operations.at(-1)?.request;
-      if (from !== "client" || frame.entry.req !== undefined || before === undefined) return;
+      if (frame.entry.req !== undefined || before === undefined) return;
       const [is, was] = [metaOf(params), metaOf(before.params)];
       for (const key of [metaKeys.protocolVersion, metaKeys.clientCapabilities]) {
         if (is[key] === undefined || was[key] === undefined || same(is[key], was[key])) continue;

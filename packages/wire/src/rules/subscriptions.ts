@@ -90,6 +90,7 @@ export const subscriptionRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    methods: [methods.listen],
     demands: "The result that ends a subscription has the id of its request",
     applies: isStateless,
     sentence:
@@ -97,7 +98,7 @@ export const subscriptionRules: readonly Rule[] = [
     page: "schema#subscriptionslistenresultmetaobject",
     on: "message",
     *check({ result, operation }) {
-      if (result === undefined || operation?.request.method !== methods.listen) return;
+      if (result === undefined || operation === undefined) return;
       const id = metaOf(result)[metaKeys.subscriptionId];
       const own = operation.request.member("id");
       if (id !== undefined && id !== own)

@@ -32,6 +32,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    methods: [methods.callTool],
     demands: "A structured result conforms to the outputSchema of its tool",
     applies: hasStructure,
     sentence: "Servers MUST provide structured results that conform to this schema.",
@@ -53,6 +54,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    methods: [methods.listTools],
     demands: "The inputSchema of a tool is a JSON Schema of type object",
     sentence: 'inputSchema: { … type: "object"; … }',
     page: inSchema("tool"),
@@ -73,6 +75,7 @@ export const toolRules: readonly Rule[] = [
     level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "must"),
     party: "server",
     kinds: ["res"],
+    methods: [methods.listTools],
     demands: "The schemas of a tool are valid JSON Schema",
     sentence: ({ facts }) =>
       facts.toolSchemas === "unnamed"
@@ -96,6 +99,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    methods: [methods.callTool],
     demands: "A tool with an outputSchema returns a structured result",
     applies: hasStructure,
     sentence: "Servers MUST provide structured results that conform to this schema.",
@@ -116,6 +120,7 @@ export const toolRules: readonly Rule[] = [
     level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
     party: "server",
     kinds: ["res"],
+    methods: [methods.listTools],
     demands: "A tool name has 1 to 128 letters, digits, underscores, hyphens and dots, and is unique",
     sentence: ({ facts }) =>
       facts.toolSchemas === "unnamed"
@@ -145,11 +150,13 @@ export const toolRules: readonly Rule[] = [
     level: "may",
     party: "client",
     kinds: ["req"],
+    from: "client",
+    methods: [methods.callTool],
     demands: "A client calls tools that the server has listed",
     page: "server/tools#calling-tools",
     on: "message",
-    *check({ from, method, params }, { tools, isWhole }) {
-      if (from !== "client" || method !== methods.callTool || tools.size === 0 || !isWhole) return;
+    *check({ params }, { tools, isWhole }) {
+      if (tools.size === 0 || !isWhole) return;
       if (typeof params.name === "string" && !tools.has(params.name))
         yield { says: `the server has listed no tool ${describeValue(params.name)}`, pointer: "/params/name" };
     },
@@ -159,13 +166,15 @@ export const toolRules: readonly Rule[] = [
     level: "may",
     party: "client",
     kinds: ["req"],
+    from: "client",
+    methods: [methods.callTool],
     demands: "The arguments of a call conform to the inputSchema of its tool",
     sentence: describedSchema,
     page: "server/tools#tool",
     on: "message",
-    *check({ from, method, params }, { tools }) {
+    *check({ params }, { tools }) {
       const tool = tools.get(String(params.name));
-      if (from !== "client" || method !== methods.callTool || tool === undefined) return;
+      if (tool === undefined) return;
       const { inputSchema } = tool.definition;
       const { arguments: given = {} } = params;
       if (!isObject(inputSchema) || !isObject(given)) return;
@@ -181,6 +190,7 @@ export const toolRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["res"],
+    methods: [methods.listTools],
     demands: "An argument with x-mcp-header is a string, an integer or a boolean, and its header is unique",
     applies: ({ facts }) => facts.httpBinding === "stateless",
     sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
@@ -200,13 +210,14 @@ export const toolRules: readonly Rule[] = [
     level: "should",
     party: "server",
     kinds: ["err"],
+    methods: [methods.callTool],
     demands: "A tool that fails returns a result with isError, so that the model sees the reason",
     sentence:
       "Any errors that originate from the tool SHOULD be reported inside the result object, with `isError` set to true, not as an MCP protocol-level error response.",
     page: inSchema("calltoolresult"),
     on: "message",
     *check(message) {
-      if (message.operation?.request.method !== methods.callTool || errorCode(message) !== codes.internalError) return;
+      if (errorCode(message) !== codes.internalError) return;
       const remedy = "throw a ToolError with what it may read, or see the server's own log for what was thrown";
       yield { says: `the model does not learn why the tool has failed: ${remedy}`, pointer: "/error/code" };
     },

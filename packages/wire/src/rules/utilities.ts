@@ -12,6 +12,14 @@ import { metaOf } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
 import type { Clause, Rule } from "./rule.js";
 
+const lists: readonly string[] = [
+  methods.listTools,
+  methods.listPrompts,
+  methods.listResources,
+  methods.listResourceTemplates,
+  methods.listTasks,
+];
+
 /** Pages of lists, and log messages. */
 export const utilityRules: readonly Rule[] = [
   {
@@ -19,15 +27,17 @@ export const utilityRules: readonly Rule[] = [
     level: "must",
     party: "client",
     kinds: ["req"],
+    from: "client",
+    methods: lists,
     demands: "A cursor is an unchanged nextCursor that the server sent in the same session",
     applies: isHandshake,
     sentence:
       "Clients MUST treat cursors as opaque tokens: … Don't attempt to parse or modify cursors … Don't persist cursors across sessions",
     page: "server/utilities/pagination#implementation-guidelines",
     on: "message",
-    *check({ from, method = "", params }, { cursors, isWhole }) {
+    *check({ params }, { cursors, isWhole }) {
       const { cursor } = params;
-      if (from !== "client" || !lists.has(method) || typeof cursor !== "string" || !isWhole) return;
+      if (typeof cursor !== "string" || !isWhole) return;
       if (!cursors.has(cursor))
         yield { says: `the server has given no cursor ${describeValue(cursor)}`, pointer: "/params/cursor" };
     },
@@ -37,14 +47,16 @@ export const utilityRules: readonly Rule[] = [
     level: "must",
     party: "server",
     kinds: ["ntf"],
+    from: "server",
+    methods: [notifications.message],
     demands: "A server sends log messages only for requests with a logLevel, and none below that level",
     applies: ({ era }) => era === "stateless",
     sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
     page: "server/utilities/logging#per-request-log-level",
     on: "message",
     *check(message, session) {
-      const { from, method, params } = message;
-      if (from !== "server" || method !== notifications.message || !session.isWhole) return;
+      const { params } = message;
+      if (!session.isWhole) return;
       const wanted = requestsAround(message, session).map(({ request }) =>
         severity(metaOf(request.params)[metaKeys.logLevel]),
       );
@@ -61,13 +73,15 @@ export const utilityRules: readonly Rule[] = [
     level: "may",
     party: "server",
     kinds: ["ntf"],
+    from: "server",
+    methods: [notifications.message],
     demands: "A server sends no log messages below the level that was set",
     applies: isHandshake,
     sentence: "To configure the minimum log level, clients MAY send a `logging/setLevel` request:",
     page: "server/utilities/logging#setting-log-level",
     on: "message",
-    *check({ from, method, params }, { logLevel }) {
-      if (from !== "server" || method !== notifications.message || logLevel === undefined) return;
+    *check({ params }, { logLevel }) {
+      if (logLevel === undefined) return;
       const level = severity(params.level);
       if (level >= 0 && level < severity(logLevel))
         yield { says: `nothing below ${describeValue(logLevel)} was asked for`, pointer: "/params/level" };
@@ -82,14 +96,6 @@ const askedLevel: Clause = {
     "When the field is present, the server MAY send `notifications/message` notifications at or above the requested level on the response stream of that request, before the final response.",
   page: "server/utilities/logging#per-request-log-level",
 };
-
-const lists: ReadonlySet<string> = new Set([
-  methods.listTools,
-  methods.listPrompts,
-  methods.listResources,
-  methods.listResourceTemplates,
-  methods.listTasks,
-]);
 
 function isHandshake({ era }: Revision): boolean {
   return era === "handshake";
