@@ -254,3 +254,20 @@ test("a recording in the place of a filter is an error that says where it goes",
   expect(code).toBe(1);
   expect(stderr).toContain("last is a recording, and the argument is a filter\n  → parlance tail --recording last");
 });
+
+test("a message over the cap of the tap is called cut, and its request is not called unanswered", async () => {
+  const files = await recordingFiles();
+  const response = '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a long story"}]}}';
+  const cut = { raw: response.slice(0, 60), kept: 60 };
+  const crossed = recorded('→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a"}}', `← ${response}`);
+  const entries = crossed.map((entry) =>
+    entry.k === "f" && entry.raw !== undefined && entry.d === "s2c" ? { ...entry, ...cut } : entry,
+  );
+  const path = await files.write("cut.parlance.jsonl", [header, ...entries].map(encodeEntry).join(""));
+  const tail = await files.run("tail", "--no-follow", "--recording", "cut");
+  const show = await files.run("show", "cut", "2");
+  const check = await files.run("check", path);
+  expect(tail.stdout).toContain("cut by the recorder, 60 B kept");
+  expect(show.stdout).toContain(`it was cut by the recorder: 60 of its ${response.length} bytes are kept`);
+  for (const { stdout } of [tail, show, check]) expect(stdout).not.toMatch(/no message|never will|no answer|waiting/);
+});
