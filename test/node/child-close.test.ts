@@ -6,12 +6,15 @@ import { converse, expectNobodyLeft, failureOf, program, script } from "./conver
 
 /** `trap ""` is inherited, so `sleep` heeds nothing but SIGKILL either. */
 const ignoreAll = 'trap "" TERM INT HUP;';
+/** For a child that ends by itself: so that a busy machine gives it the time. */
+const patient = { exitGrace: 60_000 };
 const sayReady = `echo '{"jsonrpc":"2.0","id":1,"result":"ready"}';`;
 
 describe("close", () => {
   test("lets a child that heeds the end of its input end by itself", async () => {
     const { connection, channel } = converse(
       script(`trap 'echo signalled >&2' TERM; ${sayReady} while read line; do :; done; echo bye >&2`),
+      patient,
     );
     await connection.call("start");
     await connection.close();
@@ -46,7 +49,7 @@ describe("close", () => {
   });
 
   test("writes what was sent in the same tick", async () => {
-    const { connection, channel } = converse(script("cat >&2"));
+    const { connection, channel } = converse(script("cat >&2"), patient);
     connection.notify("goodbye");
     await connection.close();
     expect(channel.stderr).toBe('{"jsonrpc":"2.0","method":"goodbye"}');
@@ -57,7 +60,7 @@ describe("close", () => {
       program(`
         process.stdin.once("data", () => process.stdout.write("\\n".repeat(5_000_000), () => process.stderr.write("said it all")));
       `),
-      { exitGrace: 3_000 },
+      patient,
     );
     channel.pause?.();
     connection.notify("speak");
@@ -97,9 +100,7 @@ describe("a channel", () => {
   });
 
   test("delivers nothing and drops what is sent once it is closed", async () => {
-    const channel = childChannel(script("echo one; while read line; do echo two; done; echo three"), {
-      exitGrace: 1_000,
-    });
+    const channel = childChannel(script("echo one; while read line; do echo two; done; echo three"), patient);
     const { seen, first } = record(channel);
     await first;
     const closed = channel.close();
