@@ -250,7 +250,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   /** Takes nothing new; resolves when nothing is under way or waits to be sent, after `grace` milliseconds, or at the close. */
   #finish(grace: number): Promise<void> {
     if (this.phase === "open") {
-      this.#inFlight.change({ kind: "phase", phase: "closing" });
+      this.#inFlight.enter("closing");
       this.#responder.closeAll();
     }
     const { clock } = this.settings;
@@ -272,7 +272,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     if (this.phase !== "closed") {
       // A channel writes what it has when it closes; one that has failed cannot.
       if (closed.reason !== "failed") this.#out.flush();
-      this.#inFlight.change({ kind: "phase", phase: "closed" });
+      this.#inFlight.enter("closed");
       this.#out.speedUp();
       const why = closed.error?.message ?? "the connection was closed";
       this.#caller.failAll(why, closed.error);

@@ -44,7 +44,7 @@ export interface ElicitUrlOptions extends InputOptions {
 export class Context {
   readonly #operation: Operation;
   readonly #params: JsonObject;
-  #lastProgress = Number.NEGATIVE_INFINITY;
+  #lastProgress: number | undefined;
   #position = 0;
 
   constructor(operation: Operation, params: JsonObject) {
@@ -97,7 +97,10 @@ export class Context {
     }
     // JSON has no word for infinity, nor for what is no number.
     const progressToken = readProgressToken(this.#params);
-    if (progressToken === undefined || !(progress > this.#lastProgress && Number.isFinite(progress)))
+    if (
+      progressToken === undefined ||
+      !(progress > (this.#lastProgress ?? Number.NEGATIVE_INFINITY) && Number.isFinite(progress))
+    )
       return Promise.resolve();
     this.#lastProgress = progress;
     this.#operation.notify(notifications.progress, {

@@ -109,7 +109,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
   /** Aborts running requests; resolves when they are over. */
   async close(): Promise<void> {
     if (this.phase === "open") {
-      this.#inFlight.change({ kind: "phase", phase: "closed" });
+      this.#inFlight.enter("closed");
       this.caller.failAll("the connection was closed");
       this.#ended.abort();
     }

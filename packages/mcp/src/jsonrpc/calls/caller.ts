@@ -120,7 +120,7 @@ export class Caller {
       // With NaN, the call would never time out.
       call.fail("refused", `timeout and totalTimeout must be 0 ms or more, got ${call.idle} and ${call.total}`);
     } else {
-      this.#inFlight.change({ kind: "call", call });
+      this.#inFlight.call(call);
       call.listen(() => this.#stop(call, "cancelled", "cancelled by the caller", options.signal?.reason));
       this.#watch(call);
       return call;
@@ -158,7 +158,7 @@ export class Caller {
 
   /** Ends a registered call. Every outcome passes through here. */
   settle(call: OutgoingCall, outcome: Outcome): void {
-    this.#inFlight.change({ kind: "outcome", call });
+    this.#inFlight.outcome(call);
     if (this.#inFlight.calling === 0) this.#timer?.unref?.();
     call.settle(outcome);
   }

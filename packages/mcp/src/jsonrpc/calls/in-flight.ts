@@ -15,21 +15,6 @@ interface Incoming {
   readonly isLongLived: boolean;
 }
 
-type Change<OutgoingCall, IncomingCall> =
-  /** This side calls the peer. */
-  | { readonly kind: "call"; readonly call: OutgoingCall }
-  /** A call of this side has its outcome. */
-  | { readonly kind: "outcome"; readonly call: OutgoingCall }
-  /** A call of the peer waits for a place. */
-  | { readonly kind: "wait"; readonly call: IncomingCall }
-  /** A call of the peer begins to run. */
-  | { readonly kind: "run"; readonly call: IncomingCall }
-  /** A call of the peer is answered or cancelled: its id is free again. */
-  | { readonly kind: "over"; readonly call: IncomingCall }
-  /** The handler of a call has come to its end; behind a cancel that is later than `over`, and until then it takes a place. */
-  | { readonly kind: "settle"; readonly call: IncomingCall }
-  | { readonly kind: "phase"; readonly phase: Phase };
-
 /** How much is under way, for a leak check, a metric or a graceful stop. */
 export interface InFlightCounts {
   /** Calls of this side without an outcome. */
@@ -43,8 +28,8 @@ export interface InFlightCounts {
 }
 
 /**
- * Everything that is under way on one connection, both ways, in one record. `change` is the only function that alters
- * it; whether the connection is idle is a question to it and to nothing else.
+ * Everything that is under way on one connection, both ways, in one record. Only the methods from `call` to
+ * `enter` change it; whether the connection is idle is a question to it and to nothing else.
  */
 export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
   readonly #outgoing = new Map<number, OutgoingCall>();
@@ -52,7 +37,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
   #tagged: Map<string | number, OutgoingCall> | undefined;
   readonly #incoming = new Map<CallKey, IncomingCall>();
   #waiting: Set<IncomingCall> | undefined;
-  /** `change` alone sets this, and the next four. Fields, and no accessors: every request reads them. */
+  /** Only methods of this class set this, and the next four. Fields, and no accessors: every request reads them. */
   phase: Phase = "open";
   /** Handlers that run. */
   running = 0;
@@ -64,46 +49,56 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
   calling = 0;
   #whenIdle: (() => void)[] = [];
 
-  change(change: Change<OutgoingCall, IncomingCall>): void {
-    switch (change.kind) {
-      case "call":
-        this.#outgoing.set(change.call.id, change.call);
-        this.calling = this.#outgoing.size;
-        if (change.call.options.tag !== undefined) {
-          this.#tagged ??= new Map();
-          this.#tagged.set(change.call.options.tag, change.call);
-        }
-        return;
-      case "outcome":
-        this.#outgoing.delete(change.call.id);
-        this.calling = this.#outgoing.size;
-        if (change.call.options.tag !== undefined) this.#tagged?.delete(change.call.options.tag);
-        break;
-      case "wait":
-        this.#incoming.set(change.call.key, change.call);
-        this.#waiting ??= new Set();
-        this.#waiting.add(change.call);
-        this.waiting = this.#waiting.size;
-        return;
-      case "run":
-        if (this.waiting > 0 && this.#waiting?.delete(change.call) === true) this.waiting -= 1;
-        else this.#incoming.set(change.call.key, change.call);
-        if (change.call.isLongLived) this.longLived += 1;
-        else this.running += 1;
-        return;
-      case "over":
-        this.#incoming.delete(change.call.key);
-        if (this.waiting > 0 && this.#waiting?.delete(change.call) === true) this.waiting -= 1;
-        break;
-      case "settle":
-        if (change.call.isLongLived) this.longLived -= 1;
-        else this.running -= 1;
-        break;
-      case "phase":
-        this.phase = change.phase;
-        break;
-    }
-    if (this.#whenIdle.length > 0 && this.idle) this.#tellIdle();
+  /** This side calls the peer. */
+  call(call: OutgoingCall): void {
+    this.#outgoing.set(call.id, call);
+    this.calling = this.#outgoing.size;
+    if (call.options.tag === undefined) return;
+    this.#tagged ??= new Map();
+    this.#tagged.set(call.options.tag, call);
+  }
+
+  /** A call of this side has its outcome. */
+  outcome(call: OutgoingCall): void {
+    this.#outgoing.delete(call.id);
+    this.calling = this.#outgoing.size;
+    if (call.options.tag !== undefined) this.#tagged?.delete(call.options.tag);
+    this.#checkIdle();
+  }
+
+  /** A call of the peer waits for a place. */
+  wait(call: IncomingCall): void {
+    this.#incoming.set(call.key, call);
+    this.#waiting ??= new Set();
+    this.#waiting.add(call);
+    this.waiting = this.#waiting.size;
+  }
+
+  /** A call of the peer begins to run. */
+  run(call: IncomingCall): void {
+    if (this.waiting > 0 && this.#waiting?.delete(call) === true) this.waiting -= 1;
+    else this.#incoming.set(call.key, call);
+    if (call.isLongLived) this.longLived += 1;
+    else this.running += 1;
+  }
+
+  /** A call of the peer is answered or cancelled: its id is free again. */
+  over(call: IncomingCall): void {
+    this.#incoming.delete(call.key);
+    if (this.waiting > 0 && this.#waiting?.delete(call) === true) this.waiting -= 1;
+    this.#checkIdle();
+  }
+
+  /** The handler of a call has come to its end; behind a cancel that is later than `over`, and until then it takes a place. */
+  settle(call: IncomingCall): void {
+    if (call.isLongLived) this.longLived -= 1;
+    else this.running -= 1;
+    this.#checkIdle();
+  }
+
+  enter(phase: Phase): void {
+    this.phase = phase;
+    this.#checkIdle();
   }
 
   get counts(): InFlightCounts {
@@ -155,7 +150,8 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return this.idle ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  #tellIdle(): void {
+  #checkIdle(): void {
+    if (this.#whenIdle.length === 0 || !this.idle) return;
     const listeners = this.#whenIdle;
     this.#whenIdle = [];
     for (const listener of listeners) listener();

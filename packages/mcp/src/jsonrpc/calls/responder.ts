@@ -64,7 +64,7 @@ export class Responder {
     }
     const verdict = inFlight.phase === "open" ? this.#admit(call, weightOfMessage(request, length)) : shuttingDown;
     if (verdict === "run") this.#run(call);
-    else if (verdict === "wait") inFlight.change({ kind: "wait", call });
+    else if (verdict === "wait") inFlight.wait(call);
     else this.#answer(call, encodeFailure(id, verdict, settings.profile));
     return typeof verdict === "string";
   }
@@ -74,7 +74,7 @@ export class Responder {
     const call = new IncomingCall(this.#parts, undefined, message.method, message.params, undefined);
     const verdict = this.#admit(call, weightOfMessage(message, length));
     if (verdict === "run") this.#run(call);
-    else if (verdict === "wait") this.#parts.inFlight.change({ kind: "wait", call });
+    else if (verdict === "wait") this.#parts.inFlight.wait(call);
     else this.#parts.settings.report({ kind: "dropped", method: message.method });
   }
 
@@ -165,7 +165,7 @@ export class Responder {
   #cancel(call: IncomingCall, reason: string, answer?: string): void {
     const { inFlight, settings } = this.#parts;
     if (inFlight.isWaiting(call)) settings.budget.give(call.bytes);
-    inFlight.change({ kind: "over", call });
+    inFlight.over(call);
     call.cancel(reason);
     this.#answer(call, answer);
   }
@@ -185,7 +185,7 @@ export class Responder {
 
   #run(call: IncomingCall): void {
     const { inFlight, settings } = this.#parts;
-    inFlight.change({ kind: "run", call });
+    inFlight.run(call);
     const answer =
       call.id === undefined
         ? runNotification(this.#handle, call.method, call.params, call, settings)
@@ -200,12 +200,12 @@ export class Responder {
     settings.budget.give(call.bytes);
     if (!call.over) {
       // Remove the id before writing: the peer may reuse it as soon as it sees the response.
-      inFlight.change({ kind: "over", call });
+      inFlight.over(call);
       call.over = true;
       const isShort = answer === undefined || answer.length <= freeAnswerLength;
       this.#answer(call, isShort ? answer : fittingResponse(answer, call.id, settings.profile, settings.budget));
     }
-    inFlight.change({ kind: "settle", call });
+    inFlight.settle(call);
     if (inFlight.waiting > 0) this.runWaiting();
   }
 
@@ -296,8 +296,6 @@ export class IncomingCall implements Exchange {
   /** Undefined for a call whose response is a frame of its own. */
   readonly reply: SendResponse | undefined;
   readonly auth: Authentication;
-  readonly peer: string | undefined;
-  readonly report: Reporter;
   /** Bytes charged to the budget until the handler has ended. */
   bytes = 0;
   /** It stays open until one side ends it, and does not count as running. */
@@ -319,8 +317,6 @@ export class IncomingCall implements Exchange {
   ) {
     this.#parts = parts;
     this.auth = parts.auth;
-    this.peer = parts.peer;
-    this.report = parts.settings.report;
     this.id = id;
     this.key = typeof id === "number" ? id : id === undefined ? Symbol(method) : idKey(id);
     this.method = method;
@@ -330,6 +326,14 @@ export class IncomingCall implements Exchange {
 
   get principal(): string | undefined {
     return identityOf(this.auth)?.principal;
+  }
+
+  get peer(): string | undefined {
+    return this.#parts.peer;
+  }
+
+  get report(): Reporter {
+    return this.#parts.settings.report;
   }
 
   /** Created on first use: most handlers do not use it, and a controller costs more than a short call. */

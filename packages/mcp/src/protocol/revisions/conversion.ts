@@ -45,32 +45,35 @@ export function renamed(names: Readonly<Record<string, string>>): Reshape {
 export function without(...names: readonly string[]): Reshape {
   const rest = (value: JsonObject): unknown =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
-  return onObject((value) => {
+  return (value) => {
+    if (!isObject(value)) return value;
     for (const name of names) if (Object.hasOwn(value, name)) return rest(value);
     return value;
-  });
+  };
 }
 
 /** Applies a reshape to one member of an object. */
 export function within(name: string, reshape: Reshape): Reshape {
-  return onObject((value) => {
-    if (!Object.hasOwn(value, name)) return value;
+  return (value) => {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return value;
     const member = reshape(value[name]);
     return Object.is(member, value[name]) ? value : { ...value, [name]: member };
-  });
+  };
 }
 
-/** Applies a reshape to each element of an array. */
+/** Applies a reshape to each element of an array. Every result passes through here, so nothing is made where nothing changes. */
 function each(reshape: Reshape): Reshape {
   return (value) => {
     if (!Array.isArray(value)) return value;
-    let changed = false;
-    const elements = value.map((element: unknown) => {
+    let changed: unknown[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const element: unknown = value[index];
       const reshaped = reshape(element);
-      changed ||= !Object.is(reshaped, element);
-      return reshaped;
-    });
-    return changed ? elements : value;
+      if (Object.is(reshaped, element)) continue;
+      changed ??= [...value];
+      changed[index] = reshaped;
+    }
+    return changed ?? value;
   };
 }
 
@@ -140,7 +143,7 @@ export class Converter {
       for (const value of tagsOf(this.#types, choices[index] ?? "", tag)) byTag.set(value, conversion);
     }
     const [first = keep] = conversions;
-    return onObject((value) => (byTag.get(value[tag]) ?? first)(value));
+    return (value) => (isObject(value) ? (byTag.get(value[tag]) ?? first)(value) : value);
   }
 
   /** The first shape decides that a value has the required members of. */

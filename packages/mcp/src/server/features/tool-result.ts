@@ -110,8 +110,8 @@ export function checkedResult(result: object, tool: string): CallToolResult {
 }
 
 function membersFault(result: JsonObject): ParamsFault | undefined {
-  for (const name of Object.keys(result)) {
-    const fault = name === "content" ? undefined : memberFault(name, result[name]);
+  for (const name in result) {
+    const fault = name === "content" || !Object.hasOwn(result, name) ? undefined : memberFault(name, result[name]);
     if (fault !== undefined) return fault;
   }
   return undefined;
