@@ -29,6 +29,8 @@ export interface ReportTally {
   readonly frames: number;
   /** The number of bytes of all frames. */
   readonly bytes: number;
+  /** Frames that no rule was applied to, because the recorder kept only their beginning. */
+  readonly unjudged: number;
   /** Lines that the recorder could not write, by its own account. */
   readonly lost: number;
 }
@@ -124,6 +126,7 @@ export function reportOf(options: ReportOptions): CheckReport {
   const tally: ReportTally = {
     frames: frames.length,
     bytes: frames.reduce((sum, bytes) => sum + bytes, 0),
+    unjudged: rows.filter(({ unjudged }) => unjudged !== undefined).length,
     lost: gaps.reduce((sum, { gap }) => sum + gap.lost, 0),
   };
   const passed = failedFor.length === 0 && expectations.every(({ holds }) => holds);

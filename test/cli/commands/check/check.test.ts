@@ -113,6 +113,7 @@ test.concurrent("JSON has everything", async ({ onTestFinished }) => {
     passed: false,
     failedFor: ["pending"],
     frames: 11,
+    unjudged: 0,
     lost: 0,
     verdicts: [
       {

@@ -54,6 +54,7 @@ export function summaryLines(report: CheckReport, out: Look): readonly string[] 
     ...(damages.length === 0 ? [] : [part("damage", `${count(damages.length, "line")} damaged`)]),
     ...(unmet === 0 ? [] : [{ text: `✖ ${count(unmet, "expectation")} not met`, paint: style.red }]),
     tally.frames === 0 ? part("empty", wording.empty) : { text: count(tally.frames, "frame") },
+    ...(tally.unjudged === 0 ? [] : [{ text: `${tally.unjudged} not judged`, paint: style.yellow }]),
     report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
   ];
   return pieceLines(mark, pieces, out);
