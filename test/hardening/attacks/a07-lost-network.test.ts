@@ -20,7 +20,9 @@ class OtherHost implements AsyncDisposable {
   readonly #number = ++OtherHost.#opened;
   readonly #space = `parlance-${process.pid}-${this.#number}`;
   readonly #link = `pl${process.pid}-${this.#number}`;
-  readonly address = `10.213.${this.#number}.1`;
+  /** Networks of their own for each process: another run on this machine may have left its hosts. */
+  readonly #network = `10.${64 + (process.pid % 128)}.${((process.pid >> 7) % 120) * 2 + this.#number}`;
+  readonly address = `${this.#network}.1`;
   #child: ChildProcess | undefined;
 
   static async open(): Promise<OtherHost> {
@@ -29,7 +31,7 @@ class OtherHost implements AsyncDisposable {
     await ip("link", "add", host.#link, "type", "veth", "peer", "name", "eth0", "netns", host.#space);
     await ip("addr", "add", `${host.address}/24`, "dev", host.#link);
     await ip("link", "set", host.#link, "up");
-    await ip("-n", host.#space, "addr", "add", `10.213.${host.#number}.2/24`, "dev", "eth0");
+    await ip("-n", host.#space, "addr", "add", `${host.#network}.2/24`, "dev", "eth0");
     await ip("-n", host.#space, "link", "set", "eth0", "up");
     return host;
   }

@@ -1,3 +1,5 @@
+import { SmallMap } from "../../base/small-map.js";
+
 /** `closing`: nothing new is taken in either direction, what runs may finish. */
 export type Phase = "open" | "closing" | "closed";
 
@@ -32,10 +34,10 @@ export interface InFlightCounts {
  * `enter` change it; whether the connection is idle is a question to it and to nothing else.
  */
 export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
-  readonly #outgoing = new Map<number, OutgoingCall>();
+  readonly #outgoing = new SmallMap<number, OutgoingCall>();
   /** Made on first use, as the waiting room is: most connections never need them. */
   #tagged: Map<string | number, OutgoingCall> | undefined;
-  readonly #incoming = new Map<CallKey, IncomingCall>();
+  readonly #incoming = new SmallMap<CallKey, IncomingCall>();
   #waiting: Set<IncomingCall> | undefined;
   /** Only methods of this class set this, and the next four. Fields, and no accessors: every request reads them. */
   phase: Phase = "open";
@@ -124,7 +126,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return this.#tagged?.get(tag);
   }
 
-  outgoingCalls(): IterableIterator<OutgoingCall> {
+  outgoingCalls(): Iterable<OutgoingCall> {
     return this.#outgoing.values();
   }
 
@@ -132,7 +134,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return this.#incoming.get(key);
   }
 
-  incomingCalls(): IterableIterator<IncomingCall> {
+  incomingCalls(): Iterable<IncomingCall> {
     return this.#incoming.values();
   }
 
