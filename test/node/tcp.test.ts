@@ -5,7 +5,7 @@ import { type AddressInfo, createConnection, createServer as createListener, typ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, LocalError } from "@parlance/mcp/client";
-import { contentLength, createService, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
+import { contentLength, createService, describeReport, openConnection, type Reporter } from "@parlance/mcp/jsonrpc";
 import { acceptTcp, serveTcp, tcpChannel } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
@@ -395,6 +395,18 @@ describe("a server on a socket with auth", () => {
     stranger.socket.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     expect(await stranger.ended).toBe("");
     expect(listening.connections.size).toBe(0);
+  });
+
+  test.each([{ principal: undefined }, {}, "ada"])("takes %j for no identity, and reports it", async (given) => {
+    const reports: string[] = [];
+    const auth = (): never => given as never;
+    const report: Reporter = (each) => reports.push(describeReport(each));
+    const listening = held(await serveTcp(whoami(), { port: 0 }, { auth, report }));
+    const stranger = socketTo(listening);
+    stranger.socket.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+    stranger.socket.end();
+    expect(await stranger.ended).toBe("");
+    expect(reports).toEqual([expect.stringContaining("principal")]);
   });
 
   test("closes the connection when auth fails, and reports it", async () => {

@@ -1,3 +1,4 @@
+import { isObject, kindOf } from "../base/json.js";
 import type { Id, Params } from "./message.js";
 import type { Reporter } from "./report.js";
 
@@ -53,6 +54,17 @@ export interface Identity {
  * user of this machine can reach (stdio, in memory).
  */
 export type Authentication = Identity | "anonymous" | undefined;
+
+/**
+ * The identity that a hook has returned. Callers without a name would share what is kept for them.
+ * @param remedy how the hook refuses a caller
+ * @throws TypeError for one without a principal
+ */
+export function requireIdentity(given: Identity, remedy: string): Identity {
+  const principal: unknown = isObject(given) ? given.principal : undefined;
+  if (typeof principal === "string") return given;
+  throw new TypeError(`the principal that auth returns must be a string, got ${kindOf(principal)}: ${remedy}`);
+}
 
 /** The identity of a caller that has one. */
 export function identityOf(auth: Authentication): Identity | undefined {

@@ -11,7 +11,7 @@ import {
   type HttpCaller,
   Peers,
 } from "../http/server/peers.js";
-import type { Authentication, Identity } from "../jsonrpc/call.js";
+import { type Authentication, type Identity, requireIdentity } from "../jsonrpc/call.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, inHook, reporterOf } from "../jsonrpc/hooks.js";
@@ -228,7 +228,10 @@ class SocketServer implements TcpServer {
       }
       const identity = await asked;
       if (identity === undefined) socket.destroy();
-      else if (!socket.destroyed) this.#serve(socket, this.#peers.caller(identity, place));
+      else if (!socket.destroyed) {
+        const known = requireIdentity(identity, "return undefined to close the connection");
+        this.#serve(socket, this.#peers.caller(known, place));
+      }
     } catch (error) {
       fail(error);
     } finally {

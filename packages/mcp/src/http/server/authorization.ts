@@ -10,7 +10,7 @@ import type { ByteBudget } from "../../base/byte-budget.js";
 import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
-import type { Identity } from "../../jsonrpc/call.js";
+import { type Identity, requireIdentity } from "../../jsonrpc/call.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { faultOf, type Reporter } from "../../jsonrpc/report.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
@@ -86,12 +86,7 @@ export class Authorization {
       if (!isObject(caller))
         throw new TypeError(`auth must return { principal }, { challenge } or undefined, got ${kindOf(caller)}`);
       if ("challenge" in caller) return challenged(caller.challenge);
-      const { principal }: { readonly principal: unknown } = caller;
-      if (typeof principal === "string") return caller;
-      // Callers without a name would share their sessions.
-      throw new TypeError(
-        `the principal that auth returns must be a string, got ${kindOf(principal)}: return undefined for 401`,
-      );
+      return requireIdentity(caller, "return undefined for 401");
     } catch (error) {
       this.#report(faultOf("auth", error));
       return this.#denial(401, "the caller could not be authenticated");
