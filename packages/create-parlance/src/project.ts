@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 
@@ -51,11 +51,11 @@ export function projectFiles(project: Project): ReadonlyMap<string, string> {
 }
 
 function filesIn(source: string): readonly string[] {
-  return readdirSync(join(folder, source), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/node_modules|tsbuildinfo/.test(join(entry.parentPath, entry.name)))
-    .map((entry) =>
-      posix.join(entry.parentPath.slice(join(folder, source).length + 1).replaceAll("\\", "/"), entry.name),
-    );
+  const root = join(folder, source);
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .filter((path) => !/node_modules|tsbuildinfo/.test(path)); // The path in the template: npm installs all of it in node_modules.
 }
 
 /** The templates are projects of this name, so that they can be compiled and tested. */
