@@ -1,3 +1,4 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
 import {
   isMirrored,
@@ -135,6 +136,8 @@ describe("an argument in a header", () => {
     ["nothing", undefined, undefined],
     ["what is no integer", 1.5, undefined],
     ["an integer that doubles cannot hold", 2 ** 60, undefined],
+    ["an integer with a fraction of zero, as it was written", new ExactNumber("42.0"), "42"],
+    ["an integer that doubles cannot hold, as it was written", new ExactNumber("12345678901234567890"), undefined],
     ["an object", {}, undefined],
   ])("is, for %s, what it says", (_kind, argument, value) => {
     expect(mirrorOf(at("string", "a"), { a: argument })).toBe(value);

@@ -72,6 +72,55 @@ inBrowser("the page acts", () => {
     expect(faults).toEqual([]);
   });
 
+  test("sends numbers as they are typed: in fields, as JSON, and in an edited request", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    const request = page.getByRole("region", { name: "Result" }).getByRole("button", { name: /^request/ });
+    const sent = page.locator(".detail .json");
+    await page.getByRole("button", { name: /^everything/ }).click();
+    const part = page.getByLabel("part", { exact: true });
+    await part.pressSequentially("1.05");
+    expect(await part.inputValue()).toBe("1.05");
+    await part.fill("12345678901234567890.5");
+    const count = page.getByLabel("count", { exact: true });
+    await count.fill("1.5");
+    await page.getByText("not a whole number").waitFor();
+    await count.fill("9007199254740993");
+    await page.getByText("expected at most 50").waitFor();
+    await page.getByLabel("text", { exact: true }).fill("9007199254740993");
+    await page.getByLabel("room").fill("A");
+    await page.getByLabel("anything").fill("[1.0, 12345678901234567890]");
+    await page
+      .getByText(/count=9007199254740993 part:=12345678901234567890.5 .*'anything:=\[1.0,12345678901234567890\]'/)
+      .waitFor();
+    await page.getByRole("button", { name: "Call anyway" }).click();
+    await request.click();
+    await sent.getByText("12345678901234567890.5").waitFor();
+    for (const text of ['"count": 9007199254740993', '"text": "9007199254740993"', "12345678901234567890.5", "1.0"])
+      expect(await sent.textContent()).toContain(text);
+
+    await page.getByRole("button", { name: "as JSON" }).click();
+    const json = page.getByRole("textbox", { name: "arguments" });
+    expect(await json.inputValue()).toContain('"count": 9007199254740993');
+    await json.fill('{"text": "x", "shelf": {"room": "A", "level": 12345678901234567891}}');
+    await page.getByRole("button", { name: /^Call/ }).click();
+    await request.click();
+    await sent.getByText("12345678901234567891").waitFor();
+
+    await page.getByRole("grid").focus();
+    await page.keyboard.press("e");
+    await page.locator("#edited:focus").waitFor();
+    const editor = page.getByRole("textbox", { name: "Message" });
+    expect(await editor.inputValue()).toContain('"level": 12345678901234567891');
+    await editor.fill((await editor.inputValue()).replace("67891", "67892"));
+    await editor.press("Control+Enter");
+    await request.click();
+    await sent.getByText("12345678901234567892").waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test("shows the progress of a call, and cancels it", async () => {
     using folder = new Scratch();
     await using run = await ServedRun.open(actingServer, folder);
@@ -163,8 +212,13 @@ inBrowser("the page acts", () => {
       await form.getByRole("button", { name: "Send" }).click();
       await page.getByRole("alert").getByText("/card").waitFor();
       await form.getByLabel("card").fill("A-113");
+      const mark = form.getByLabel("mark");
+      await mark.fill("9007199254740993");
       await form.getByRole("button", { name: "Send" }).click();
-      await result.getByText(/"card":"A-113"/).waitFor();
+      await page.getByRole("alert").getByText("beyond 2^53").waitFor();
+      await mark.fill("3.0");
+      await form.getByRole("button", { name: "Send" }).click();
+      await result.getByText(/"card":"A-113","mark":3/).waitFor();
 
       await page.keyboard.press("Escape");
       await page.keyboard.press("t");

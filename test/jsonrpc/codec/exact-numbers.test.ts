@@ -47,6 +47,19 @@ describe("numbers that are kept as they were written", () => {
     );
   });
 
+  test("come back from a value of a program, on one line or on many", () => {
+    fc.assert(
+      fc.property(valueText, (text) => {
+        expect(ExactNumber.stringify(ExactNumber.parse(text))).toBe(text);
+        expect(ExactNumber.stringify(ExactNumber.parse(ExactNumber.stringify(ExactNumber.parse(text), 2)))).toBe(text);
+      }),
+    );
+    expect(ExactNumber.stringify(ExactNumber.parse('{"a":[1.0,"1.0",2]}'), 2)).toBe(
+      '{\n  "a": [\n    1.0,\n    "1.0",\n    2\n  ]\n}',
+    );
+    expect(() => ExactNumber.parse("1.")).toThrow(SyntaxError);
+  });
+
   test("are kept in results and in the data of errors too", async () => {
     const [here, there] = memoryChannels();
     const connection = openConnection(here, { exactNumbers: true });

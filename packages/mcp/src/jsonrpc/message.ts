@@ -1,7 +1,7 @@
 // The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
 // https://www.jsonrpc.org/specification
 
-import { markLiteral } from "./codec/json-text.js";
+import { encodeValue, markLiteral, parseExactly } from "./codec/json-text.js";
 
 /**
  * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.
@@ -14,6 +14,33 @@ export class ExactNumber {
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  /**
+   * The value of a JSON text, as `JSON.parse` returns it, but with an `ExactNumber` for each number that a double would change.
+   *
+   * @example
+   * ExactNumber.parse('{"id":12345678901234567890,"n":2}'); // { id: ExactNumber { text: "12345678901234567890" }, n: 2 }
+   *
+   * @throws SyntaxError for a text that is not JSON
+   */
+  static parse(text: string): unknown {
+    const value: unknown = JSON.parse(text);
+    return parseExactly(text, (literal) => new ExactNumber(literal)) ?? value;
+  }
+
+  /**
+   * The JSON text of a value, with each `ExactNumber` in it as its literal.
+   *
+   * @param indent spaces per level. Default: the text is one line
+   *
+   * @example
+   * ExactNumber.stringify({ id: new ExactNumber("12345678901234567890") }); // '{"id":12345678901234567890}'
+   *
+   * @throws TypeError for a value without a JSON form (a BigInt, a cycle, a function), RangeError for one nested too deeply
+   */
+  static stringify(value: unknown, indent?: number): string {
+    return encodeValue(value, indent);
   }
 
   /** The literal as it was written. */

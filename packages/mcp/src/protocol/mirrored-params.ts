@@ -1,5 +1,6 @@
 import { kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
+import { ExactNumber } from "../jsonrpc/message.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { decodeHeaderValue, encodeHeaderValue } from "./header-values.js";
 import { isObject, type JsonObject } from "./json.js";
@@ -152,7 +153,8 @@ function argumentAt(args: unknown, path: readonly string[]): unknown {
 }
 
 /** Other types do not fit the argument's schema, and are rejected by its validation. */
-function textOf(argument: unknown): string | undefined {
-  if (typeof argument === "string") return argument;
+function textOf(written: unknown): string | undefined {
+  if (typeof written === "string") return written;
+  const argument = written instanceof ExactNumber ? Number(written.text) : written;
   return typeof argument === "boolean" || Number.isSafeInteger(argument) ? String(argument) : undefined;
 }

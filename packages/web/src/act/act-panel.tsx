@@ -1,3 +1,4 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { count, durationText } from "../format.js";
@@ -292,7 +293,7 @@ function Subscribe({ uri }: { readonly uri: string }): JSX.Element {
 
 function JsonArguments(): JSX.Element {
   const value = draft.value;
-  const text = value instanceof Unreadable ? value.text : JSON.stringify(value, undefined, 2);
+  const text = value instanceof Unreadable ? value.text : ExactNumber.stringify(value, 2);
   return (
     <div class="argument">
       <label for="arguments">arguments</label>

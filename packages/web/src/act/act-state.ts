@@ -1,10 +1,11 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
 import { batch, computed, signal } from "@preact/signals";
 import { call } from "../connection.js";
 import type { PageActing, PageAnswer, PageCall, PageFault, PageOffer, PageResult } from "../protocol.js";
 import { announcement, follows, frame, selectedFrame, view } from "../state.js";
-import { membersOf, objectOf, readText, startOf, Unreadable, unreadableIn } from "./fields.js";
+import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
 /** The server that the command is connected to; undefined where the page only shows recordings. */
 export const acting = signal<PageActing | undefined>(undefined);
@@ -128,9 +129,7 @@ async function check(): Promise<void> {
 
 /** Arguments that can be sent: an object without a text that cannot be read. */
 function sendable(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Unreadable)
-    return undefined;
-  return unreadableIn(value) === undefined ? { ...value } : undefined;
+  return isGroup(value) && unreadableIn(value) === undefined ? value : undefined;
 }
 
 /** Makes the request of the chosen offer with its arguments. */
@@ -222,8 +221,8 @@ function messageText(raw: string): string {
   const message = readText("json", raw);
   if (!isObject(message)) return raw;
   const { jsonrpc: _, id: __, params, ...rest } = message;
-  if (params === undefined) return JSON.stringify(rest, undefined, 2);
-  return JSON.stringify({ ...rest, params: isObject(params) ? withoutOwnMeta(params) : params }, undefined, 2);
+  if (params === undefined) return ExactNumber.stringify(rest, 2);
+  return ExactNumber.stringify({ ...rest, params: isGroup(params) ? withoutOwnMeta(params) : params }, 2);
 }
 
 /** Params without the members of `_meta` that the client writes. */
@@ -239,10 +238,10 @@ export const message = computed(() => {
   if (isRaw) return undefined;
   const scan = scanJson(new TextEncoder().encode(text));
   if (!scan.ok) return { fault: `not JSON: ${scan.fault.says}` };
-  const value: unknown = JSON.parse(text);
+  const value = ExactNumber.parse(text);
   if (!isObject(value) || typeof value.method !== "string") return { fault: "a request has a method: send it raw" };
   const { method, params = {} } = value;
-  if (!isObject(params)) return { fault: "params is not an object: send it raw" };
+  if (!isGroup(params)) return { fault: "params is not an object: send it raw" };
   return { method, params };
 });
 

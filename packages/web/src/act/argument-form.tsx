@@ -1,8 +1,19 @@
-import { isObject, pointerToken } from "@parlance/mcp/protocol";
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
+import { pointerToken } from "@parlance/mcp/protocol";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { PageFault } from "../protocol.js";
-import { type Field, fieldOf, type Member, objectOf, readText, resolved, startOf, Unreadable } from "./fields.js";
+import {
+  type Field,
+  fieldOf,
+  isGroup,
+  type Member,
+  objectOf,
+  readText,
+  resolved,
+  startOf,
+  Unreadable,
+} from "./fields.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -34,7 +45,7 @@ interface MembersOptions extends FormOptions {
 
 /** The fields of an object. */
 export function Members({ members, path, value, onChange, ...form }: MembersOptions): JSX.Element {
-  const known = isObject(value) ? value : {};
+  const known = isGroup(value) ? value : {};
   return (
     <>
       {members.map(({ name, schema, isRequired }) => (
@@ -130,7 +141,7 @@ function Control({ id, name, field, schema, isRequired, value, onChange, said, s
         {...common}
         inputMode="decimal"
         placeholder={placeholderOf(schema)}
-        value={text ?? (typeof value === "number" ? String(value) : "")}
+        value={text ?? (typeof value === "number" || value instanceof ExactNumber ? String(value) : "")}
         onInput={(next) => onChange(readText(field.kind === "integer" ? "integer" : "number", next))}
       />
     );
@@ -139,7 +150,7 @@ function Control({ id, name, field, schema, isRequired, value, onChange, said, s
       {...common}
       long
       placeholder="JSON"
-      value={text ?? (value === undefined ? "" : JSON.stringify(value, undefined, 2))}
+      value={text ?? (value === undefined ? "" : ExactNumber.stringify(value, 2))}
       onInput={(next) => onChange(readText("json", next))}
     />
   );

@@ -9,7 +9,6 @@ import { linesOf } from "../json-lines.js";
 import type { PageCall, PageResult } from "../protocol.js";
 import { addFilter, follows, panel, select } from "../state.js";
 import { result, shown } from "./act-state.js";
-import { readText, Unreadable } from "./fields.js";
 
 /** Lines of a result that show: the frame has all. */
 const mostLines = 400;
@@ -114,8 +113,11 @@ function blocksOf({
 
 /** A text as JSON without its white space; undefined for any other text. */
 function repeated(text: unknown): string | undefined {
-  const value = typeof text === "string" ? readText("json", text) : undefined;
-  return value instanceof Unreadable ? undefined : JSON.stringify(value);
+  try {
+    return typeof text === "string" ? JSON.stringify(JSON.parse(text)) : undefined;
+  } catch {
+    return undefined; // Text that is not JSON repeats nothing.
+  }
 }
 
 function blockText(block: unknown): string {

@@ -1,3 +1,4 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -11,6 +12,11 @@ export class Unreadable {
     this.text = text;
     this.says = says;
   }
+}
+
+/** Whether a value is an object of a form: a number that keeps its literal, and a text that cannot be read, are none. */
+export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !(value instanceof Unreadable) && !(value instanceof ExactNumber);
 }
 
 /** A member of an object in a form. */
@@ -105,21 +111,23 @@ export function objectOf(entries: readonly (readonly [name: string, value: unkno
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** The value of a text that was entered. An empty one is left out. */
+/** The value of a text that was entered. An empty one is left out; a number that a double would change keeps its literal. */
 export function readText(kind: "number" | "integer" | "json", text: string): unknown {
   if (text.trim() === "") return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = ExactNumber.parse(text);
   } catch (error) {
     return new Unreadable(text, kind === "json" ? `not JSON: ${String(error).replace(/^.*?: /, "")}` : "not a number");
   }
   if (kind === "json") return value;
-  if (typeof value !== "number") return new Unreadable(text, "not a number");
-  if (kind === "integer" && !Number.isInteger(value)) return new Unreadable(text, "not a whole number");
-  if (Number.isInteger(value) && !Number.isSafeInteger(value))
-    return new Unreadable(text, "beyond 2^53: it would arrive as another number");
-  return value;
+  if (typeof value !== "number" && !(value instanceof ExactNumber)) return new Unreadable(text, "not a number");
+  return kind === "integer" && !isWhole(String(value)) ? new Unreadable(text, "not a whole number") : value;
+}
+
+/** Whether a literal is a whole number: `1.0` is one. A double has no fraction beyond 2^53. */
+function isWhole(literal: string): boolean {
+  return Number.isInteger(Number(literal)) && !/\.\d*[1-9]\d*$/.test(literal.trim());
 }
 
 /** The first text in a value that cannot be read. */

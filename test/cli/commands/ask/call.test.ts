@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { expectGone, fixture, jsonLines, misbehaving, parlance, toolsServer } from "../../run.js";
+import { Scratch } from "../../scratch.js";
 
 test.concurrent("a call prints structured output on stdout, and what it took on stderr", async () => {
   const { code, stdout, stderr } = await parlance(["call", "add", "a=2", "b:=3", ...toolsServer]);
@@ -22,17 +24,25 @@ test.concurrent("arguments become what the schema wants, or stay what they are",
   );
 });
 
-test.concurrent("what does not look like a number, or would not arrive as it is, stays a string", async () => {
-  const { stdout } = await parlance([
-    "call",
-    "--json",
-    "echo",
-    "number=12345678901234567890",
-    "truth=yes",
-    ...toolsServer,
-  ]);
+test.concurrent("numbers that a double would change are sent as they are written", async () => {
+  using folder = new Scratch();
+  const path = folder.at("run.parlance.jsonl");
+  const call =
+    "echo number=12345678901234567890 integer=9007199254740993 json:='[1.0,-9007199254740993,1e400]' other=1.0";
+  expect(await parlance(["run", "--once", "--record", path, "--call", call, ...toolsServer])).toMatchObject({
+    code: 0,
+  });
+  expect(readFileSync(path, "utf8").replaceAll("\\", "")).toContain(
+    '{"number":12345678901234567890,"integer":9007199254740993,"json":[1.0,-9007199254740993,1e400],"other":"1.0"}',
+  );
+});
+
+test.concurrent("text that does not look like its type stays a string", async () => {
+  const written = ["number=0x10", "integer=1.5", "truth=yes"];
+  const { stdout } = await parlance(["call", "--json", "echo", ...written, ...toolsServer]);
   const [result] = jsonLines(stdout);
-  expect(JSON.stringify(result)).toContain('/number: expected number, got \\"12345678901234567890\\"');
+  expect(JSON.stringify(result)).toContain('/number: expected number, got \\"0x10\\"');
+  expect(JSON.stringify(result)).toContain('/integer: expected integer or null, got \\"1.5\\"');
   expect(JSON.stringify(result)).toContain('/truth: expected boolean, got \\"yes\\"');
 });
 

@@ -21,7 +21,7 @@ import type { Failure } from "../../shared/failure.js";
 import type { Checked, Watcher } from "../doctor/check.js";
 import type { LiveRecording, RecordingWatcher } from "./live-recording.js";
 import { type CommandTargetWords, commandLineOf, offerOf } from "./offers.js";
-import { PageInputs } from "./page-inputs.js";
+import { inDoubles, PageInputs } from "./page-inputs.js";
 
 /** The most calls whose results are kept. */
 const mostCalls = 50;
@@ -160,7 +160,7 @@ export class Acting implements RecordingWatcher {
     const schema = this.#schemaOf(tool);
     if (schema === undefined) return [];
     try {
-      const checked = await compile(schema, { trust: "peer" }).check(args);
+      const checked = await compile(schema, { trust: "peer" }).check(inDoubles(args));
       return checked.ok ? [] : checked.errors;
     } catch (error) {
       if (!(error instanceof SchemaError)) throw error;

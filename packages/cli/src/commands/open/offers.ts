@@ -1,6 +1,7 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageOffer } from "@parlance/web/protocol";
-import type { HeaderEntry, Row } from "@parlance/wire";
+import { type HeaderEntry, literalOf, nodeAt, type Row } from "@parlance/wire";
 import type { ListName } from "../../shared/client/exercise.js";
 import { argumentsFor, parseArguments } from "../../shared/client/tool-arguments.js";
 import { commandOf, shellWord } from "../export/exported.js";
@@ -120,7 +121,11 @@ export function commandLineOfRow(
   const command = header && commandOf(header);
   const { url } = header?.server ?? {};
   if (request?.from !== "client" || (command === undefined && url === undefined)) return undefined;
-  const { method = "", params, frame } = request;
+  const { method = "", node, frame } = request;
+  const written = nodeAt(node, "/params");
+  // As they were written: a recording's own values are doubles.
+  const read: unknown = written && ExactNumber.parse(literalOf(written, frame.bytes));
+  const params = isObject(read) ? read : {};
   const tool = typeof params.name === "string" ? session?.tools.get(params.name)?.definition : undefined;
   const schema = isObject(tool?.inputSchema) ? tool.inputSchema : undefined;
   const words = { title: url ?? "", command };
@@ -141,7 +146,8 @@ function argumentWords(args: unknown, schema: JsonObject | undefined): readonly 
   return Object.entries(args).map(([name, value]) => {
     const plain = `${name}=${String(value)}`;
     if (schema === undefined) return plain;
-    const isSame = argumentsFor(parseArguments([plain]), schema)[name] === value;
-    return isSame ? plain : `${name}:=${JSON.stringify(value)}`;
+    const written = ExactNumber.stringify(value);
+    const read = argumentsFor(parseArguments([plain]), schema)[name];
+    return ExactNumber.stringify(read) === written ? plain : `${name}:=${written}`;
   });
 }

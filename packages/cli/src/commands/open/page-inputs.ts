@@ -6,6 +6,7 @@ import {
   RpcError,
   userRejected,
 } from "@parlance/mcp/client";
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import type { PageAnswer, PageInput } from "@parlance/web/protocol";
@@ -57,13 +58,17 @@ export class PageInputs {
   async answer(key: number, answer: PageAnswer): Promise<void> {
     const input = this.#waiting.find((each) => each.key === key);
     if (input === undefined) throw new RpcError(404, "The request is answered or cancelled already");
-    if (input.schema !== undefined && answer.action === "accept") {
+    if (input.schema === undefined || answer.action !== "accept") input.answer(answer);
+    else {
+      const value = inDoubles(answer.value ?? {});
       const form = compile(input.schema, { trust: "peer", formats: "assert" });
-      const checked = await form.check(answer.value ?? {});
+      const checked = await form.check(value);
       if (!checked.ok)
         throw new RpcError(422, checked.errors.map(({ path, message }) => `${path} ${message}`).join("; "));
+      if (!isSafe(answer.value))
+        throw new RpcError(422, "An integer is beyond 2^53: the client cannot send it in a form");
+      input.answer({ ...answer, value });
     }
-    input.answer(answer);
   }
 
   /** The handlers of input requests, which declare the capabilities too. */
@@ -105,6 +110,19 @@ export class PageInputs {
       this.#changed();
     }
   }
+}
+
+/** A value with a double for each number that keeps its literal: validators know no other. */
+export function inDoubles(value: unknown): unknown {
+  return JSON.parse(ExactNumber.stringify(value));
+}
+
+/** Whether no integer of a form is changed by a double. A list of a form has strings alone. */
+function isSafe(content: unknown): boolean {
+  const integers = Object.values(content ?? {})
+    .filter((each) => each instanceof ExactNumber)
+    .map(Number);
+  return integers.every((each) => !Number.isInteger(each) || Number.isSafeInteger(each));
 }
 
 function samplingResult(value: unknown): CreateMessageResult {

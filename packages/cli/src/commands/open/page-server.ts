@@ -59,7 +59,10 @@ export async function servePage(shown: Shown, port: number): Promise<PageServer>
   const upgrade = webSocketUpgrade(
     (channel) => {
       const page = new PageService(shown, () => connection);
-      const connection: Connection = openConnection(channel, { handle: page.service.call });
+      const connection: Connection = openConnection(channel, {
+        handle: page.service.call,
+        exactNumbers: true,
+      });
       void connection.closed.then(() => page.close());
       return connection;
     },

@@ -1,3 +1,4 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
 import { splitWords } from "../target/target.js";
@@ -53,7 +54,7 @@ export function argumentsFor(written: readonly WrittenArgument[], inputSchema: J
 
 function json(name: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return ExactNumber.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw usageFailure(`${name}:=${text} is not JSON: ${why}`, `${name}=${text} gives the text itself`);
@@ -71,14 +72,11 @@ function coerce(text: string, schema: unknown): unknown {
   const types = new Set<unknown>(Array.isArray(type) ? type : [type]);
   if (types.has("string")) return text;
   if (types.has("boolean") && words.has(text)) return words.get(text);
-  const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (types.has("number") && isExact(number)) return number;
-  return types.has("integer") && Number.isSafeInteger(number) ? number : text;
-}
-
-/** An integer beyond 2^53 would arrive as another one. */
-function isExact(number: number): boolean {
-  return Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number));
+  const [literal, , fraction = "", exponent] = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.exec(text) ?? [];
+  if (literal === undefined) return text;
+  const isWhole = exponent === undefined ? /^\.?0*$/.test(fraction) : Number.isInteger(Number(literal));
+  // An integer beyond 2^53 keeps its literal.
+  return types.has("number") || (types.has("integer") && isWhole) ? ExactNumber.parse(literal) : text;
 }
 
 /** A call of the command line. */

@@ -63,16 +63,18 @@ export function markLiteral(literal: string): string {
 
 /**
  * The JSON text of a value. It writes each `ExactNumber` as its literal.
+ *
+ * @param indent spaces per level. Default: the text is one line
  * @throws TypeError for a value without a JSON form (a BigInt, a cycle, a function), RangeError for one nested too deeply
  */
-export function encodeValue(value: unknown): string {
+export function encodeValue(value: unknown, indent?: number): string {
   if (value instanceof RawJson) return value.text;
   const outer = mark;
   mark = "";
   let text: string | undefined;
   let used: string;
   try {
-    text = JSON.stringify(value);
+    text = JSON.stringify(value, undefined, indent);
   } finally {
     used = mark;
     mark = outer;
