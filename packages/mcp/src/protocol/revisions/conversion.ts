@@ -6,31 +6,64 @@ import type { Shape, TaggedShape, Types } from "../shapes/shape.js";
  * Converts a value to another shape. A pure function: it never changes its argument, leaves unknown parts alone, and
  * returns the same value if nothing changes.
  */
-export type Reshape = (value: unknown) => unknown;
+export interface Reshape {
+  (value: unknown): unknown;
+  /** Only objects with one of these members change. Undefined: any value may change. */
+  readonly members?: ReadonlySet<string> | undefined;
+}
 
 /** Returns the value unchanged. */
-export const keep: Reshape = (value) => value;
+export const keep: Reshape = Object.assign((value: unknown) => value, { members: new Set<string>() });
 
 /** Applies several reshapes in order; undefined if there are none. */
 export function inOrder(given: readonly (Reshape | undefined)[]): Reshape | undefined {
   const reshapes = given.filter((reshape) => reshape !== undefined);
   if (reshapes.length < 2) return reshapes[0];
-  return (value) => {
+  const all: Reshape = (value) => {
     let reshaped = value;
     for (const reshape of reshapes) reshaped = reshape(reshaped);
     return reshaped;
   };
+  return Object.assign(all, { members: membersOfAll(reshapes) });
 }
 
-/** Applies a reshape to objects only. */
-export function onObject(reshape: (value: JsonObject) => unknown): Reshape {
-  return (value) => (isObject(value) ? reshape(value) : value);
+/** Applies a reshape to objects that have one of the members. */
+export function having(names: readonly string[], reshape: (value: JsonObject) => unknown): Reshape {
+  const some: Reshape = (value) => {
+    if (!isObject(value)) return value;
+    for (const name of names) if (Object.hasOwn(value, name)) return reshape(value);
+    return value;
+  };
+  return Object.assign(some, { members: new Set(names) });
+}
+
+/**
+ * The same reshape with one look at the members of a value before all others. Most messages have none of the members
+ * that differ between the revisions.
+ */
+export function prechecked(reshape: Reshape): Reshape {
+  const { members } = reshape;
+  if (members === undefined) return reshape;
+  return (value) => {
+    if (!isObject(value)) return value;
+    for (const name in value) if (members.has(name)) return reshape(value);
+    return value;
+  };
+}
+
+function membersOfAll(reshapes: readonly Reshape[]): ReadonlySet<string> | undefined {
+  const names = new Set<string>();
+  for (const { members } of reshapes) {
+    if (members === undefined) return undefined;
+    for (const name of members) names.add(name);
+  }
+  return names;
 }
 
 /** Renames members of an object. A member that has the new name already is kept. */
 export function renamed(names: Readonly<Record<string, string>>): Reshape {
   const known = Object.entries(names);
-  return onObject((value) => {
+  return having(Object.keys(names), (value) => {
     if (!known.some(([from, to]) => Object.hasOwn(value, from) && !Object.hasOwn(value, to))) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => {
@@ -43,22 +76,15 @@ export function renamed(names: Readonly<Record<string, string>>): Reshape {
 
 /** Removes members of an object. */
 export function without(...names: readonly string[]): Reshape {
-  const rest = (value: JsonObject): unknown =>
-    Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
-  return (value) => {
-    if (!isObject(value)) return value;
-    for (const name of names) if (Object.hasOwn(value, name)) return rest(value);
-    return value;
-  };
+  return having(names, (value) => Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name))));
 }
 
 /** Applies a reshape to one member of an object. */
 export function within(name: string, reshape: Reshape): Reshape {
-  return (value) => {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return value;
+  return having([name], (value) => {
     const member = reshape(value[name]);
     return Object.is(member, value[name]) ? value : { ...value, [name]: member };
-  };
+  });
 }
 
 /** Applies a reshape to each element of an array. Every result passes through here, so nothing is made where nothing changes. */
@@ -79,10 +105,11 @@ function each(reshape: Reshape): Reshape {
 
 /** Applies a reshape to each member of an object. */
 export function eachMember(reshape: Reshape): Reshape {
-  return onObject((value) => {
+  return (value) => {
+    if (!isObject(value)) return value;
     const members = Object.entries(value).map(([name, member]): [string, unknown] => [name, reshape(member)]);
     return members.every(([name, member]) => Object.is(member, value[name])) ? value : Object.fromEntries(members);
-  });
+  };
 }
 
 /**
@@ -143,7 +170,8 @@ export class Converter {
       for (const value of tagsOf(this.#types, choices[index] ?? "", tag)) byTag.set(value, conversion);
     }
     const [first = keep] = conversions;
-    return (value) => (isObject(value) ? (byTag.get(value[tag]) ?? first)(value) : value);
+    const chosen: Reshape = (value) => (isObject(value) ? (byTag.get(value[tag]) ?? first)(value) : value);
+    return Object.assign(chosen, { members: membersOfAll(conversions) });
   }
 
   /** The first shape decides that a value has the required members of. */
@@ -153,10 +181,11 @@ export class Converter {
       conversion: this.compile(shape) ?? keep,
     }));
     if (choices.every(({ conversion }) => conversion === keep)) return undefined;
-    return (value) => {
+    const fitting: Reshape = (value) => {
       for (const { fits, conversion } of choices) if (fits(value)) return conversion(value);
       return value;
     };
+    return Object.assign(fitting, { members: membersOfAll(choices.map(({ conversion }) => conversion)) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { amendTypes, membersOf, type TypeChange } from "../shapes/named-types.js";
 import { ref, type Shape, type Types } from "../shapes/shape.js";
-import { Converter, inOrder, keep, type Reshape, renamed, without } from "./conversion.js";
+import { Converter, inOrder, keep, prechecked, type Reshape, renamed, without } from "./conversion.js";
 
 /** How a session starts: with `initialize`, or not at all, because each request describes itself. */
 export type Era = "handshake" | "stateless";
@@ -345,7 +345,8 @@ function conversion({ shapes }: Edition, steps: readonly ConversionStep[]): Revi
     const name = isKnown ? method : extension;
     const known = compiled[of].get(name);
     if (known !== undefined) return known;
-    const reshape = inOrder(converters.map((each) => each.converter.compile(partShape(each.shapes, of, name)))) ?? keep;
+    const all = inOrder(converters.map((each) => each.converter.compile(partShape(each.shapes, of, name))));
+    const reshape = all === undefined ? keep : prechecked(all);
     compiled[of].set(name, reshape);
     return reshape;
   };

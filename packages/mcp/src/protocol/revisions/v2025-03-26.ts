@@ -2,11 +2,11 @@
 // https://modelcontextprotocol.io/specification/2025-03-26/changelog
 
 import { base64, boolean, literal, object, optional, ref, string, tagged } from "../shapes/shape.js";
-import { onObject } from "./conversion.js";
+import { having } from "./conversion.js";
 import { type Edition, revise } from "./revision.js";
 import { v2024_11_05 } from "./v2024-11-05.js";
 
-const audioAsText = onObject((block) => {
+const audioAsText = having(["type"], (block) => {
   if (block.type !== "audio") return block;
   const { data, mimeType, ...rest } = block;
   const kind = typeof mimeType === "string" ? mimeType : "of an unknown type";

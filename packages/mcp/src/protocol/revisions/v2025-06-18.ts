@@ -18,13 +18,13 @@ import {
   string,
   tagged,
 } from "../shapes/shape.js";
-import { onObject } from "./conversion.js";
+import { having } from "./conversion.js";
 import { type Edition, revise } from "./revision.js";
 import { structureAsText } from "./structured-content.js";
 import { meta } from "./v2024-11-05.js";
 import { v2025_03_26 } from "./v2025-03-26.js";
 
-const linkAsText = onObject((block) => {
+const linkAsText = having(["type"], (block) => {
   if (block.type !== "resource_link") return block;
   const { annotations } = block;
   return { type: "text", text: describeLink(block), ...(annotations === undefined ? {} : { annotations }) };
@@ -68,7 +68,10 @@ export const v2025_06_18: Edition = revise(v2025_03_26, "2025-06-18", {
     // server/tools#structured-content
     OutputSchema: extending(["InputSchema"]),
     Tool: { has: { outputSchema: optional(ref("OutputSchema")), _meta: meta } },
-    CallToolResult: { has: { structuredContent: optional(object({})) }, down: onObject(structureAsText) },
+    CallToolResult: {
+      has: { structuredContent: optional(object({})) },
+      down: having(["structuredContent"], structureAsText),
+    },
 
     // server/tools#resource-links
     ResourceLink: extending(["Resource"], { type: literal("resource_link") }),

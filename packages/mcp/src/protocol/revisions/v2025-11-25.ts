@@ -23,13 +23,13 @@ import {
   tagged,
   uri,
 } from "../shapes/shape.js";
-import { onObject, within } from "./conversion.js";
+import { having, within } from "./conversion.js";
 import { type Edition, type RevisedTypes, revise } from "./revision.js";
 import { meta } from "./v2024-11-05.js";
 import { v2025_06_18 } from "./v2025-06-18.js";
 
 /** Writes titled choices as `enumNames`, which older revisions use. */
-const titlesAsNames = onObject((field) => {
+const titlesAsNames = having(["oneOf"], (field) => {
   const { oneOf, ...rest } = field;
   if (!Array.isArray(oneOf)) return field;
   const choices: readonly unknown[] = oneOf;

@@ -22,7 +22,7 @@ import {
   type Types,
   tagged,
 } from "../shapes/shape.js";
-import { eachMember, onObject, within, without } from "./conversion.js";
+import { eachMember, having, within, without } from "./conversion.js";
 import { type Edition, type RevisedTypes, revise } from "./revision.js";
 import { outputAsObject, structureAsObject } from "./structured-content.js";
 import { meta, requestId } from "./v2024-11-05.js";
@@ -185,7 +185,7 @@ export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
     ...subscriptions,
 
     // Tasks are an extension: changelog
-    Tool: { lacks: ["execution"], down: onObject(outputAsObject) }, // server/tools#tool
+    Tool: { lacks: ["execution"], down: having(["outputSchema"], outputAsObject) }, // server/tools#tool
     CreateMessageRequestParams: { lacks: ["task"] },
     CreateMessageOutcome: ref("CreateMessageResult"),
     ElicitRequestFormParams: { lacks: ["task"] },
@@ -198,7 +198,10 @@ export const v2026_07_28: Edition = revise(v2025_11_25, "2026-07-28", {
       down: propertiesAsObjects,
     },
     OutputSchema: { becomes: object({ $schema: optional(string) }), down: propertiesAsObjects },
-    CallToolResult: { has: { structuredContent: optional(any) }, down: onObject(structureAsObject) },
+    CallToolResult: {
+      has: { structuredContent: optional(any) },
+      down: having(["structuredContent"], structureAsObject),
+    },
     ToolResultContent: { has: { structuredContent: optional(any) } },
   },
 });
