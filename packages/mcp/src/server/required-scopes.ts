@@ -14,8 +14,9 @@ export interface ScopedDefinition {
   readonly scopes?: readonly string[];
   /**
    * Whether a caller over HTTP or a WebSocket sees the definition; undefined is an anonymous caller. Where it is false, the definition is
-   * in none of the caller's lists, and a call of it fails as a call of one that does not exist. It is called for every list and call, and
-   * must not return a promise. What it throws fails the call. Not called on stdio and in memory. Default: every caller sees it.
+   * in none of the caller's lists, a call of it fails as a call of one that does not exist, and the caller is not notified of its
+   * changes. It is called for every list, call and change, and must not return a promise. What it throws fails the call; the notification
+   * of a change is not sent. Not called on stdio and in memory. Default: every caller sees it.
    */
   readonly visible?: (auth: Identity | undefined) => boolean;
 }

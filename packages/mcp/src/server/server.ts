@@ -267,7 +267,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
       resources.defineTemplate(template, definition, read as ResourceTemplateReader),
     prompt: (name, definition, handler) => prompts.define(name, definition, handler),
     method: (name, handler) => extensions.define(name, handler),
-    changed: changedBy(changes),
+    changed: changedBy(changes, (uri, auth) => resources.mayLearnOf(uri, auth)),
     use: (middleware) => pipeline.use(middleware),
   };
   Object.setPrototypeOf(server, foreignServerMembers);

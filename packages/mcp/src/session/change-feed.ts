@@ -1,5 +1,8 @@
 import { didYouMean } from "../base/did-you-mean.js";
 import { kindOf } from "../base/json.js";
+import type { Authentication } from "../jsonrpc/call.js";
+import { answered } from "../jsonrpc/hooks.js";
+import type { Reporter } from "../jsonrpc/report.js";
 import type { JsonObject } from "../protocol/json.js";
 import { type NotificationMethod, notifications } from "../protocol/methods.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
@@ -17,8 +20,14 @@ export type Change =
       readonly uri: string;
     };
 
-/** Takes a change. It must not throw: it is called from inside of whatever changes something. */
-export type ChangeListener = (change: Change) => void;
+/** Whether a caller may learn of a change. @throws HookError if a function of the application fails */
+export type ChangeVisibility = (auth: Authentication) => boolean;
+
+/**
+ * Takes a change. It must not throw: it is called from inside of whatever changes something.
+ * @param visible Default: every caller may learn of the change
+ */
+export type ChangeListener = (change: Change, visible?: ChangeVisibility) => void;
 
 /** Where changes can be heard of. */
 export interface ChangeSource {
@@ -32,9 +41,18 @@ export interface ChangeSource {
 export interface FeedListener {
   /** Called when something changes, and again before the notification is sent: the subscription may have ended in between. */
   wants(change: Change): boolean;
+  /** The caller at this moment: each change is delivered only if the caller may learn of it. */
+  auth(): Authentication;
+  /** Receives the failure of a function that decides what the caller may learn of. Then the change is not delivered. */
+  readonly report: Reporter;
   notify(method: NotificationMethod, params?: JsonObject): void;
   /** Resolves when there is room for more. */
   drained(): Promise<void>;
+}
+
+interface PendingChange {
+  readonly change: Change;
+  readonly visible: ChangeVisibility | undefined;
 }
 
 /**
@@ -44,11 +62,11 @@ export interface FeedListener {
 export class ChangeFeed {
   readonly #listener: FeedListener;
   readonly #stop: () => void;
-  readonly #pending = new Map<string, Change>();
+  readonly #pending = new Map<string, PendingChange>();
 
   constructor(source: ChangeSource, listener: FeedListener) {
     this.#listener = listener;
-    this.#stop = source.listen((change) => this.#take(change));
+    this.#stop = source.listen((change, visible) => this.#take(change, visible));
   }
 
   /** No notification is sent after this. */
@@ -57,17 +75,25 @@ export class ChangeFeed {
     this.#pending.clear();
   }
 
-  #take(change: Change): void {
-    if (!this.#listener.wants(change)) return;
+  #take(change: Change, visible: ChangeVisibility | undefined): void {
+    if (!this.#delivers(change, visible)) return;
     if (this.#pending.size === 0) void this.#flush(); // Never rejects: neither `drained` nor `notify` fails.
-    this.#pending.set(change.kind === "list" ? change.list : `uri ${change.uri}`, change);
+    // The notification of a list is for several definitions, of which the latest may be hidden from the caller.
+    if (change.kind === "list") this.#pending.set(change.list, { change, visible: undefined });
+    else this.#pending.set(`uri ${change.uri}`, { change, visible });
+  }
+
+  #delivers(change: Change, visible: ChangeVisibility | undefined): boolean {
+    if (!this.#listener.wants(change)) return false;
+    if (visible === undefined) return true;
+    return answered("visible", () => visible(this.#listener.auth()), this.#listener.report) === true;
   }
 
   async #flush(): Promise<void> {
     await this.#listener.drained();
     const changes = [...this.#pending.values()];
     this.#pending.clear();
-    for (const change of changes) if (this.#listener.wants(change)) this.#tell(change);
+    for (const { change, visible } of changes) if (this.#delivers(change, visible)) this.#tell(change);
   }
 
   #tell(change: Change): void {
@@ -93,29 +119,31 @@ export class Changes implements ChangeSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells everybody, at once and in the order in which they came. */
-  tell(change: Change): void {
-    for (const listener of [...this.#listeners]) listener(change);
+  /** Tells everybody, at once and in the order in which they came. @param visible Default: every caller may learn of it */
+  tell(change: Change, visible?: ChangeVisibility): void {
+    for (const listener of [...this.#listeners]) listener(change, visible);
   }
 }
 
 /** Reports changes that the server cannot detect itself. */
 export interface Changed {
-  /** Reports that the contents of a resource changed: clients that subscribed to exactly this URI are notified. */
+  /**
+   * Reports that the contents of a resource changed: clients that subscribed to exactly this URI, and may still read it, are notified.
+   */
   resource(uri: string): void;
   /** Reports that a list changed for another reason than a definition, such as the result of a template's `list`, or a middleware. */
   list(list: ListName): void;
 }
 
-/** The author's end of the hub. */
-export function changedBy(changes: Changes): Changed {
+/** The author's end of the hub. @param mayLearnOf whether a caller may learn of changes of a resource */
+export function changedBy(changes: Changes, mayLearnOf: (uri: string, auth: Authentication) => boolean): Changed {
   return {
     resource(uri) {
       if (typeof uri !== "string") {
         const remedy = "write server.changed.resource(uri)";
         throw new TypeError(`server.changed.resource: the URI must be a string, got ${kindOf(uri)}: ${remedy}`);
       }
-      changes.tell({ kind: "resource", uri });
+      changes.tell({ kind: "resource", uri }, (auth) => mayLearnOf(uri, auth));
     },
     list(list) {
       const names = changingLists.map((each) => each.list);

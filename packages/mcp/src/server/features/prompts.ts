@@ -106,7 +106,7 @@ export class Prompts implements Feature, CompletionSource {
       key: "name",
       word: "prompt",
       shown: ({ shown }) => shown,
-      onChange: () => changes.tell({ kind: "list", list: "prompts" }),
+      onChange: (visible) => changes.tell({ kind: "list", list: "prompts" }, visible),
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Authentication } from "../../jsonrpc/call.js";
 import type { JsonObject } from "../../protocol/json.js";
+import type { ChangeVisibility } from "../../session/change-feed.js";
 import { isVisible, type Visibility } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";
 import { type ListShape, pageOf } from "./paginate.js";
@@ -26,8 +27,8 @@ export interface RegistryOptions<Entry> extends ListShape {
   readonly word: string;
   /** The entry as lists show it. */
   readonly shown: (entry: Entry) => JsonObject;
-  /** Called when what a list shows has changed. */
-  readonly onChange: () => void;
+  /** Called when what a list shows has changed, with whether a caller sees a difference. Default: every caller does. */
+  readonly onChange: (visible?: ChangeVisibility) => void;
 }
 
 interface Slot<Entry> {
@@ -72,6 +73,16 @@ export class Registry<Entry extends Visibility> {
     for (const { entry, enabled } of this.#slots.values()) if (enabled && isVisible(entry, auth)) yield entry;
   }
 
+  /** Every entry, also one that is hidden. */
+  *definitions(): IterableIterator<Entry> {
+    for (const { entry } of this.#slots.values()) yield entry;
+  }
+
+  /** Whether the name is taken, also by an entry that is hidden. */
+  has(name: string): boolean {
+    return this.#slots.has(name);
+  }
+
   /** The whole list as a caller sees it. */
   items(auth: Authentication): readonly JsonObject[] {
     return Array.from(this.entries(auth), this.#options.shown);
@@ -90,7 +101,7 @@ export class Registry<Entry extends Visibility> {
     const slot: Slot<Entry> = { entry: make(definition), enabled: true };
     this.#slots.set(name, slot);
     this.isOffered = true;
-    this.#changed();
+    this.#changed(slot.entry);
     return this.#registration(name, slot, definition, make);
   }
 
@@ -125,7 +136,7 @@ export class Registry<Entry extends Visibility> {
       requireServed();
       if (slot.enabled === enabled) return;
       slot.enabled = enabled;
-      this.#changed();
+      this.#changed(slot.entry);
     };
     let definition = first;
     return {
@@ -138,21 +149,24 @@ export class Registry<Entry extends Visibility> {
       update: (changes) => {
         requireServed();
         const revised = { ...definition, ...changes };
+        const { entry } = slot;
         slot.entry = make(revised);
         definition = revised;
-        if (slot.enabled) this.#changed();
+        if (slot.enabled) this.#changed(entry, slot.entry);
       },
       remove: () => {
         if (!isServed()) return;
         this.#slots.delete(name);
-        if (slot.enabled) this.#changed();
+        if (slot.enabled) this.#changed(slot.entry);
       },
     };
   }
 
-  #changed(): void {
+  /** @param entries an entry before and after it changed */
+  #changed(...entries: readonly Entry[]): void {
     this.#pages.clear();
     this.#differs = undefined;
-    this.#options.onChange();
+    const isForAll = entries.some(({ visible }) => visible === undefined);
+    this.#options.onChange(isForAll ? undefined : (auth) => entries.some((entry) => isVisible(entry, auth)));
   }
 }

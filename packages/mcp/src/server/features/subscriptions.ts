@@ -52,6 +52,8 @@ export class Subscriptions implements Feature {
     return new Promise((resolve) => {
       const feed = new ChangeFeed(this.#changes, {
         wants: (change: Change) => (change.kind === "list" ? listened.has(change.list) : uris.has(change.uri)),
+        auth: () => operation.auth,
+        report: (each) => operation.report?.(each),
         notify: (method, told) => operation.notify(method, { ...told, _meta: subscription }),
         drained: () => operation.drained(),
       });

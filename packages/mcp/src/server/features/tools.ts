@@ -219,7 +219,7 @@ export class Tools implements Feature {
       key: "name",
       word: "tool",
       shown: ({ tool }) => tool as unknown as JsonObject, // An interface has no index signature; JSON objects do.
-      onChange: () => changes.tell({ kind: "list", list: "tools" }),
+      onChange: (visible) => changes.tell({ kind: "list", list: "tools" }, visible),
     });
   }
 

@@ -1,12 +1,23 @@
 import { type ByteBudget, weightOfValue } from "../../base/byte-budget.js";
+import type { Authentication } from "../../jsonrpc/call.js";
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
 import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
+import type { Reporter } from "../../jsonrpc/report.js";
 import { ChangeFeed, type ChangeSource } from "../../session/change-feed.js";
 import type { ServedSession } from "../servable.js";
 import type { NegotiatedSession } from "./negotiated-session.js";
 
 /** A peer chooses what is subscribed to, and each URI is kept: this many, and a client that follows a folder has enough. */
 export const maxSubscriptions = 1_000;
+
+/** The subscriber, and what its subscriptions may cost. */
+interface Subscriber {
+  /** Is charged for the URIs. */
+  readonly budget: ByteBudget;
+  /** The caller, as its latest request says. */
+  auth(): Authentication;
+  readonly report: Reporter;
+}
 
 /**
  * Changes that a client of the handshake era is notified of: of lists, where `listChanged` was negotiated, and of the resources that
@@ -18,17 +29,18 @@ export class ChangeNotifier {
   readonly #budget: ByteBudget;
   readonly #feed: ChangeFeed;
 
-  /** @param budget is charged for the URIs */
   constructor(
     source: ChangeSource,
     { capabilities, terms }: NegotiatedSession,
     conversation: ServedSession,
-    budget: ByteBudget,
+    { budget, auth, report }: Subscriber,
   ) {
     this.#budget = budget.child();
     this.#feed = new ChangeFeed(source, {
       wants: (change) =>
         change.kind === "list" ? capabilities[change.list]?.listChanged === true : this.#uris.has(change.uri),
+      auth,
+      report,
       notify: (method, params) => conversation.notify(method, terms.revision.down("notification", method, params)),
       drained: () => conversation.drained(),
     });

@@ -2,7 +2,7 @@ import type { ByteBudget } from "../../base/byte-budget.js";
 import type { Clock } from "../../base/clock.js";
 import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
 import { toErrorObject } from "../../jsonrpc/answerer.js";
-import type { Call, Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import type { Authentication, Call, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import type { Connection } from "../../jsonrpc/connection.js";
 import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
@@ -126,6 +126,8 @@ export class ServerSession {
   #agreement: NegotiatedSession | undefined;
   #logLevel: LoggingLevel = defaultLogLevel;
   #changes: ChangeNotifier | undefined;
+  /** The caller of the latest request: over HTTP each request of a session has its own token, and scopes. */
+  #auth: Authentication;
 
   /** @param connect makes the connection, which hands calls and notifications of the client to this conversation */
   constructor(served: Servable, terms: ConversationTerms, connect: (conversation: ServerSession) => Connection) {
@@ -141,6 +143,7 @@ export class ServerSession {
     const sent = isObject(given) ? given : {};
     if (sent._meta !== undefined && namesRevision(sent)) return this.#callStateless(method, sent, exchange);
     if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(sent));
+    this.#auth = exchange.auth;
     if (method === methods.ping) return {};
     if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, sent, exchange));
     if (method === methods.initialize) return this.#initialize(sent, exchange);
@@ -229,7 +232,9 @@ export class ServerSession {
 
   #open(agreement: NegotiatedSession): void {
     this.#phase = "open";
-    this.#changes = new ChangeNotifier(this.#served.changes, agreement, this.#handshake, this.#terms.budget);
+    const { report } = this.connection.settings;
+    const subscriber = { budget: this.#terms.budget, auth: () => this.#auth, report };
+    this.#changes = new ChangeNotifier(this.#served.changes, agreement, this.#handshake, subscriber);
   }
 
   /** Another conversation on the same connection; the calls of the former one keep their terms. */

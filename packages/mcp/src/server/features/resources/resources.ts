@@ -1,8 +1,10 @@
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
+import type { Authentication } from "../../../jsonrpc/call.js";
 import { invalidParams, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import type { JsonObject } from "../../../protocol/json.js";
 import { methods } from "../../../protocol/methods.js";
+import type { ChangeVisibility } from "../../../session/change-feed.js";
 import { Context } from "../../context.js";
 import { type ErrorCodes, missingCodes } from "../../error-codes.js";
 import { InputRequired } from "../../input/input-request.js";
@@ -54,7 +56,7 @@ export class Resources implements Feature, CompletionSource {
 
   /** @param allowsSubscriptions whether clients may subscribe */
   constructor({ lists, changes, errorCodes }: FeatureSettings, allowsSubscriptions: boolean) {
-    const onChange = (): void => changes.tell({ kind: "list", list: "resources" });
+    const onChange = (visible?: ChangeVisibility): void => changes.tell({ kind: "list", list: "resources" }, visible);
     this.#allowsSubscriptions = allowsSubscriptions;
     this.#errorCodes = errorCodes;
     this.#shape = { member: "resources", key: "uri", ...lists };
@@ -118,8 +120,19 @@ export class Resources implements Feature, CompletionSource {
     return found !== undefined && hasScopes(found.scopes, operation);
   }
 
+  /**
+   * Whether a caller may learn of changes of a resource: the caller may read it now, whatever was so when the caller subscribed; or no
+   * definition is of that URI, because a middleware serves it, or it was removed.
+   */
+  mayLearnOf(uri: string, auth: Authentication): boolean {
+    const found = this.#find(uri, { auth });
+    if (found !== undefined) return hasScopes(found.scopes, { auth });
+    if (this.#resources.has(uri)) return false;
+    return !Array.from(this.#templates.definitions()).some((template) => template.find(uri) !== undefined);
+  }
+
   /** One by one before families, and families in the order of their definition. */
-  #find(uri: string, { auth }: Operation): Readable | undefined {
+  #find(uri: string, { auth }: Pick<Operation, "auth">): Readable | undefined {
     const resource = this.#resources.get(uri, auth);
     if (resource !== undefined) return resource;
     for (const template of this.#templates.entries(auth)) {
