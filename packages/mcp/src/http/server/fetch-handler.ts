@@ -4,11 +4,10 @@ import { type Deferred, deferred } from "../../base/deferred.js";
 import { kindOf } from "../../base/json.js";
 import type { Call } from "../../jsonrpc/call.js";
 import { requireServable, type Servable } from "../../server/servable.js";
-import { PartialFrame } from "../../transport/framing/partial-frame.js";
 import type { HttpServerHandler } from "./http-server-handler.js";
 import { McpHandler } from "./mcp-handler.js";
 import { type HttpOptions, httpMembers } from "./options.js";
-import { BodyMeter, type HttpRequest, type HttpResponse, notUtf8 } from "./request.js";
+import { BodyReader, type HttpRequest, type HttpResponse } from "./request.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
 
@@ -111,21 +110,13 @@ class FetchRequest implements HttpRequest {
 
   async text(maxBytes: number, budget: ByteBudget): Promise<string> {
     if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
-    const meter = new BodyMeter(this.#request.headers.get("content-length"), maxBytes, budget);
-    const body = new PartialFrame(maxBytes);
+    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget);
     try {
       // The body is async iterable on all platforms, but not in the types of all of them.
-      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
-        meter.add(chunk.length);
-        body.append(chunk);
-      }
+      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) body.append(chunk);
+      return body.finish();
     } finally {
-      meter.close();
-    }
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body.finish().head);
-    } catch (error) {
-      throw notUtf8(error);
+      body.close();
     }
   }
 

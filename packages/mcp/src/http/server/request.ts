@@ -1,5 +1,7 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
+import { PartialFrame } from "../../transport/framing/partial-frame.js";
+import { decodeUtf8 } from "../../transport/framing/utf8.js";
 import type { ConnectionEnds } from "./origin-check.js";
 import type { EventStream } from "./streams/event-stream.js";
 
@@ -40,8 +42,8 @@ export class BodyFault extends Error {
   override readonly name = "BodyFault";
   readonly status: 400 | 413 | 429 | 503;
 
-  constructor(status: BodyFault["status"], message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(status: BodyFault["status"], message: string) {
+    super(message);
     this.status = status;
   }
 }
@@ -49,47 +51,69 @@ export class BodyFault extends Error {
 /** Bytes of a body that are not charged, so that short messages still work when a peer has used up its budget. */
 const freeBodyBytes = 64 * 1024;
 
-/** Limits the body of one request, and charges a long one to the budget of its peer while it arrives. */
-export class BodyMeter {
+const noBytes = new Uint8Array(0);
+
+/** Collects the body of one request, limits its length, and charges a long one to the budget of its peer while it arrives. */
+export class BodyReader {
   readonly #maxBytes: number;
   readonly #peer: ByteBudget;
   #charged: ByteBudget | undefined;
   #bytes = 0;
+  #earlier: PartialFrame | undefined;
+  /** Most bodies are one chunk, which need not be copied. */
+  #last: Uint8Array | undefined;
 
   /**
    * A body whose declared length is too long, or does not fit into the budget, is rejected before it is read: bodies read in
    * vain would take time from all other peers.
-   * @throws BodyFault like `add`
+   * @throws BodyFault like `append`
    */
   constructor(contentLength: string | null | undefined, maxBytes: number, peer: ByteBudget) {
     this.#maxBytes = maxBytes;
     this.#peer = peer;
     const declared = Number(contentLength ?? 0);
-    requireBodyBytes(declared, maxBytes);
+    if (declared > maxBytes) throw tooLong(maxBytes);
     if (declared > freeBodyBytes) requireRoom(peer.fits(declared), peer, declared);
   }
 
   /**
-   * Counts bytes that have arrived.
+   * Adds bytes that have arrived. They are kept by reference, so the caller must not change them later.
    * @throws BodyFault 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is
    */
-  add(bytes: number): void {
-    this.#bytes += bytes;
-    requireBodyBytes(this.#bytes, this.#maxBytes);
-    if (this.#bytes <= freeBodyBytes) return;
-    this.#charged ??= this.#peer.child();
-    requireRoom(this.#charged.hold(this.#bytes), this.#peer, this.#bytes);
+  append(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes) throw tooLong(this.#maxBytes);
+    if (this.#bytes > freeBodyBytes) {
+      this.#charged ??= this.#peer.child();
+      requireRoom(this.#charged.hold(this.#bytes), this.#peer, this.#bytes);
+    }
+    if (this.#last !== undefined) {
+      this.#earlier ??= new PartialFrame(this.#maxBytes);
+      this.#earlier.append(this.#last);
+    }
+    this.#last = chunk;
   }
 
-  /** Gives the charge back. */
+  /** Returns the text of the whole body. @throws BodyFault 400 */
+  finish(): string {
+    const last = this.#last ?? noBytes;
+    const text = decodeUtf8(this.#earlier === undefined ? last : this.#earlier.finish(last).head);
+    this.close();
+    if (text === undefined) throw notUtf8();
+    return text;
+  }
+
+  /** Gives the charge back, and forgets the bytes. */
   close(): void {
     this.#charged?.close();
+    this.#earlier = undefined;
+    this.#last = undefined;
   }
 }
 
-/** @throws BodyFault 413 */
-export function requireBodyBytes(bytes: number, maxBytes: number): void {
-  if (bytes > maxBytes) throw new BodyFault(413, `the body has more than ${maxBytes} bytes`);
+/** The fault of a body that exceeds the limit on its length. */
+export function tooLong(maxBytes: number): BodyFault {
+  return new BodyFault(413, `the body has more than ${maxBytes} bytes`);
 }
 
 function requireRoom(fits: boolean, peer: ByteBudget, bytes: number): void {
@@ -98,7 +122,7 @@ function requireRoom(fits: boolean, peer: ByteBudget, bytes: number): void {
   throw new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
 }
 
-/** @throws BodyFault 400 */
-export function notUtf8(cause?: unknown): BodyFault {
-  return new BodyFault(400, "the body is not UTF-8", { cause });
+/** The fault of a body in another encoding. */
+export function notUtf8(): BodyFault {
+  return new BodyFault(400, "the body is not UTF-8");
 }

@@ -56,8 +56,8 @@ const mostRoomMade = 32;
 export function boundConnections(server: Server, bounds: ConnectionBounds): (request: IncomingMessage) => void {
   const connections = new HttpConnections(bounds);
   server.on("connection", (socket) => connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown"));
-  server.on("request", (request, response) => connections.requested(request, response));
-  return (request) => connections.requested(request);
+  server.on("request", connections.requested);
+  return connections.requested;
 }
 
 class HttpConnections {
@@ -93,7 +93,7 @@ class HttpConnections {
   }
 
   /** @param response undefined for an upgrade */
-  requested(request: IncomingMessage, response?: ServerResponse): void {
+  readonly requested = (request: IncomingMessage, response?: ServerResponse): void => {
     const connection = this.#bySocket.get(request.socket);
     if (connection === undefined) return;
     this.#requests += 1;
@@ -102,7 +102,7 @@ class HttpConnections {
     connection.earlier = connection.response;
     connection.response = response;
     connection.isUpgraded = response === undefined;
-  }
+  };
 
   #makeRoom(own: AddressConnections): boolean {
     const { max, maxPerAddress } = this.#bounds;

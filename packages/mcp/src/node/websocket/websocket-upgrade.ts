@@ -28,7 +28,8 @@ import { serveChannel } from "../../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
 import { WebSocketChannel } from "../../transport/websocket.js";
 import { boundConnections, defaultConnections } from "../http/http-connections.js";
-import { endsOf, headerOf, NodeExchange } from "../http/http-exchange.js";
+import { NodeExchange } from "../http/http-exchange.js";
+import { NodeRequest } from "../http/node-request.js";
 import { boundedServer, isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
 import { describeAddress, listen } from "../listen.js";
 import { closedOf, defaultGrace, type Serving } from "../serving.js";
@@ -194,10 +195,11 @@ class WebSocketGate {
   /** Checks that need only the request. Returns an error response, or undefined. */
   #refusalOf(request: IncomingMessage): HttpResponse | undefined {
     if (this.#isClosing) return closingResponse();
-    const foreign = this.#guard(headerOf(request, "host"), headerOf(request, "origin"), endsOf(request));
+    const asked = new NodeRequest(request);
+    const foreign = this.#guard(asked.header("host"), asked.header("origin"), asked.ends);
     if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
     if (this.#paths !== undefined && !isAt(this.#paths, request.url)) return refusal(404, nothingHere(this.#paths));
-    const offered = headerOf(request, "sec-websocket-protocol")?.split(",") ?? [];
+    const offered = asked.header("sec-websocket-protocol")?.split(",") ?? [];
     if (offered.some((each) => each.trim() === this.#protocol)) return undefined;
     return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}`);
   }
@@ -207,8 +209,7 @@ class WebSocketGate {
     const callerOf = (identity?: Identity): WebSocketCaller =>
       this.#peers.caller(identity, request.socket.remoteAddress);
     if (this.#authorization === undefined) return callerOf();
-    const asked = { method: "GET", url: request.url ?? "/", header: (name: string) => headerOf(request, name) };
-    const outcome = Promise.race([this.#authorization.identify(asked), this.#ended.promise]);
+    const outcome = Promise.race([this.#authorization.identify(new NodeRequest(request)), this.#ended.promise]);
     if (!(await settlesWithin(outcome, handshakeTimeout, this.#terms.clock)))
       return refusal(503, "the caller could not be authenticated");
     const known = await outcome;
