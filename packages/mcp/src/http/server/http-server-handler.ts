@@ -1,8 +1,10 @@
-import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
+import type { ByteBudget } from "../../base/byte-budget.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
 import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
 import { faultOf } from "../../jsonrpc/report.js";
+import { contentTypeFault, json } from "../media-types.js";
 import { Authorization, isDenial } from "./authorization.js";
 import { corsHeaders, pageHeaders, preflightResponse } from "./cors.js";
 import type { HttpOptions } from "./options.js";
@@ -47,40 +49,39 @@ export abstract class HttpServerHandler {
 
   /** The supported HTTP methods. */
   protected abstract readonly methods: readonly string[];
-  /** Checks the other headers. Returns an error response, or undefined. */
-  protected abstract precondition(request: HttpRequest): HttpResponse | undefined;
   /** Handles a request that has passed the checks. */
-  protected abstract respond(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse>;
+  protected abstract respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse>;
   /** The error response to a request that was rejected before its message was read. */
   protected abstract refuse(status: number, reason: string, headers?: HttpHeaders): HttpResponse;
   /** The error response to a body that could not be read. */
   protected abstract refuseBody(fault: BodyFault): HttpResponse;
+
+  /** Checks the `Accept` of a request. Returns an error response, or undefined. */
+  protected checkAccept(_request: HttpRequest): HttpResponse | undefined {
+    return undefined; // Plain JSON-RPC has one media type.
+  }
 
   /** The scopes that definitions name, for the metadata of the resource. */
   protected get definitionScopes(): readonly string[] {
     return [];
   }
 
-  /** Never throws and never rejects. */
-  handle(request: HttpRequest): MaybePromise<HttpResponse> {
-    const answered = this.#authorizationResponse(request);
+  /** Never rejects. */
+  async handle(request: HttpRequest): Promise<HttpResponse> {
+    const { authorization } = this;
+    const answered = authorization && this.#authorizationResponse(request, authorization);
     if (answered !== undefined) return answered;
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
     if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
-    let response: MaybePromise<HttpResponse>;
+    let response: HttpResponse;
     try {
-      response = this.#check(request);
+      response = await this.#check(request);
     } catch (error) {
       response = this.#failed(request, error);
     }
-    if (isPromise(response)) {
-      return response.then(
-        (settled) => readable(settled, origin),
-        (error) => readable(this.#failed(request, error), origin),
-      );
-    }
-    return readable(response, origin);
+    // Headers that let a page of an allowed origin read it.
+    return origin === undefined ? response : withHeaders(response, corsHeaders(origin));
   }
 
   /** Stops accepting requests, waits up to `grace` milliseconds for running ones, then closes. */
@@ -95,16 +96,12 @@ export abstract class HttpServerHandler {
   }
 
   /** The response to a request of the authorization, which everybody may send. Its endpoints check `Host` themselves. */
-  #authorizationResponse(request: HttpRequest): MaybePromise<HttpResponse> | undefined {
-    if (this.authorization === undefined) return undefined;
+  #authorizationResponse(request: HttpRequest, authorization: Authorization): MaybePromise<HttpResponse> | undefined {
     try {
-      const metadata = this.authorization.metadata(request, this.definitionScopes);
+      const metadata = authorization.metadata(request, this.definitionScopes);
       if (metadata !== undefined) return metadata;
-      const response = this.authorization.endpoint(
-        request,
-        () => this.#peers.caller(undefined, request.address).budget,
-      );
-      return response?.catch((error: unknown) => this.#failed(request, error));
+      const budget = (): ByteBudget => this.#peers.caller(undefined, request.address).budget;
+      return authorization.endpoint(request, budget)?.catch((error: unknown) => this.#failed(request, error));
     } catch (error) {
       return this.#failed(request, error);
     }
@@ -118,8 +115,16 @@ export abstract class HttpServerHandler {
       const allow = this.methods.join(", ");
       return this.refuse(405, `supported methods: ${allow}`, { allow });
     }
-    const unmet = this.precondition(request);
-    if (unmet !== undefined) return unmet;
+    const unacceptable = this.checkAccept(request);
+    if (unacceptable !== undefined) return unacceptable;
+    if (method === "POST") {
+      const contentType = request.header("content-type");
+      const fault = contentType === json ? undefined : contentTypeFault(contentType);
+      if (fault !== undefined) return this.refuse(415, fault);
+      const encoding = request.header("content-encoding");
+      if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+        return this.refuse(415, "the body has a Content-Encoding: send it as it is", { "accept-encoding": "identity" });
+    }
     if (this.authorization !== undefined) return this.#identify(request, this.authorization);
     const address = this.#addressOf === undefined ? request.address : this.#addressOf(request);
     return this.respond(request, this.#peers.caller(undefined, address));
@@ -136,9 +141,4 @@ export abstract class HttpServerHandler {
     this.settings.report(faultOf(`HTTP ${request.method}`, error));
     return jsonResponse(500, encodeFailure(undefined, internalError, this.settings.profile));
   }
-}
-
-/** The response with the headers that let a page of an allowed origin read it. */
-function readable(response: HttpResponse, origin: string | undefined): HttpResponse {
-  return origin === undefined ? response : withHeaders(response, corsHeaders(origin));
 }

@@ -1,24 +1,22 @@
 import { systemClock } from "../../base/clock.js";
-import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { Problem } from "../../jsonrpc/codec/decode.js";
 import { isRequest, isResponse, type Message } from "../../jsonrpc/message.js";
 import { decodeBody, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
-import { isObject } from "../../protocol/json.js";
 import { revisionOf } from "../../protocol/revisions/all.js";
 import type { Servable } from "../../server/servable.js";
 import { isStatelessOnly, namesRevision } from "../../server/session/server-session.js";
 import { nameOf } from "../../session/mcp-connection.js";
+import { accepts, eventStream, json } from "../media-types.js";
 import { HttpServerHandler } from "./http-server-handler.js";
 import type { HttpOptions } from "./options.js";
 import type { OriginCheckOptions } from "./origin-check.js";
 import type { HttpCaller } from "./peers.js";
 import { PostedCalls } from "./posted-calls.js";
-import { preconditionOf } from "./preconditions.js";
 import type { BodyFault, HttpRequest, HttpResponse } from "./request.js";
 import { bodyFaultResponse, emptyResponse, problemResponse, refusal } from "./responses.js";
-import { elementsOf, type HandshakeBinding, type Posted } from "./sessions/handshake-binding.js";
+import { elementsOf, type HandshakeBinding } from "./sessions/handshake-binding.js";
 import { isLegacyPost, LegacySse } from "./sessions/legacy-sse.js";
 import { defaultSessionLimits } from "./sessions/session-table.js";
 import { Sessions, type SessionsConfig } from "./sessions/sessions.js";
@@ -26,6 +24,9 @@ import { Sessionless, statelessOnly } from "./sessions/without-sessions.js";
 import { answerStateless } from "./stateless.js";
 import { MemoryEventStore } from "./streams/event-store.js";
 import { KeepAlive, streamLimits } from "./streams/event-stream.js";
+
+/** In the form that most clients send. */
+const bothTypes = `${json}, ${eventStream}`;
 
 const defaultKeepAlive = 15_000;
 
@@ -79,24 +80,23 @@ export class McpHandler extends HttpServerHandler {
     this.#calls.close();
   }
 
-  protected precondition(request: HttpRequest): HttpResponse | undefined {
-    return preconditionOf(request, this.#legacySse && isLegacyPost(request));
+  protected override checkAccept(request: HttpRequest): HttpResponse | undefined {
+    const { method } = request;
+    const accept = request.header("accept");
+    if (method === "GET" && !accepts(accept, eventStream)) return refusal(406, `Accept must have ${eventStream}`);
+    if (method !== "POST" || accept === bothTypes || accepts(accept, json, eventStream)) return undefined;
+    if (this.#legacySse && isLegacyPost(request)) return undefined; // Its response has no body.
+    return refusal(406, `Accept must have ${json} and ${eventStream}`);
   }
 
   protected refuseBody(fault: BodyFault): HttpResponse {
     return bodyFaultResponse(fault);
   }
 
-  protected respond(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
+  protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {
     if (request.method === "GET") return this.#handshake.get(request, caller);
     if (request.method === "DELETE") return this.#handshake.delete(request, caller);
-    const body = request.text(this.settings.limits.frameBytes, caller.budget);
-    return isPromise(body)
-      ? body.then((frame) => this.#post(request, frame, caller))
-      : this.#post(request, body, caller);
-  }
-
-  #post(request: HttpRequest, frame: string, caller: HttpCaller): MaybePromise<HttpResponse> {
+    const frame = await request.text(this.settings.limits.frameBytes, caller.budget);
     const posted = decodeBody(this.settings, frame, this.#handshake.profileOf(request, caller));
     if (posted instanceof Problem) {
       this.settings.report({ kind: "invalid", problem: posted, frame });
@@ -106,28 +106,27 @@ export class McpHandler extends HttpServerHandler {
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => !(each instanceof Problem) && declaresRevision(each)))
         return refusal(400, "a message with a revision in _meta cannot be part of a batch");
-    } else if (isStateless(request, posted)) {
+    } else {
       const message = posted as Message; // `Array.isArray` does not narrow a readonly array in a union.
-      if (isRequest(message)) return answerStateless(this.#calls, request, message, frame.length, caller);
-      if (!isResponse(message)) return emptyResponse(202);
-      return refusal(400, "unexpected response: servers of this revision send no requests");
+      const isStateless = declaresRevision(message) || shouldDeclareRevision(request, message);
+      if (isStateless && isRequest(message))
+        return answerStateless(this.#calls, request, message, frame.length, caller);
+      if (isStateless && !isResponse(message)) return emptyResponse(202);
+      if (isStateless) return refusal(400, "unexpected response: servers of this revision send no requests");
     }
     return this.#handshake.post(request, frame, posted, caller);
   }
 }
 
-/**
- * A message is stateless if it declares a revision. If it does not, the header or the method may show that it should.
- */
-function isStateless(request: HttpRequest, posted: Posted): boolean {
-  const message = posted as Message;
-  if (declaresRevision(message) || ("method" in message && isStatelessOnly(message.method))) return true;
-  const version = request.header(mcpHeaders.protocolVersion);
-  return version !== undefined && revisionOf(version)?.era === "stateless";
+function declaresRevision(message: Message): boolean {
+  return "method" in message && namesRevision(message.params);
 }
 
-function declaresRevision(message: Message): boolean {
-  return "method" in message && isObject(message.params) && namesRevision(message.params);
+/** Whether the header or the method shows that a message is one of a stateless revision, although it declares none. */
+function shouldDeclareRevision(request: HttpRequest, message: Message): boolean {
+  if ("method" in message && isStatelessOnly(message.method)) return true;
+  const version = request.header(mcpHeaders.protocolVersion);
+  return version !== undefined && revisionOf(version)?.era === "stateless";
 }
 
 function bindingOf(calls: PostedCalls, options: HttpOptions): HandshakeBinding {

@@ -3,7 +3,7 @@ import { type Deferred, deferred } from "../../base/deferred.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { LossyNotification } from "../../jsonrpc/calls/outbox.js";
 import type { HttpHeaders, HttpResponse } from "./request.js";
-import { jsonResponse, streamResponse, withHeaders } from "./responses.js";
+import { jsonHeaders, streamResponse } from "./responses.js";
 import { bodyOf, EventStream, messageEvent, type Pingable, type StreamLimits } from "./streams/event-stream.js";
 
 /**
@@ -17,7 +17,7 @@ export class PostResponse implements Pingable {
   #stream: EventStream | undefined;
   #isOver = false;
   #status = 200;
-  #headers: HttpHeaders | undefined;
+  #headers: HttpHeaders = jsonHeaders;
 
   /** @param budget charged for queued text */
   constructor(limits: StreamLimits, budget: ByteBudget) {
@@ -49,7 +49,7 @@ export class PostResponse implements Pingable {
   /** The status of the response, and headers for it, if no message is sent before it. Default: 200. */
   setStatus(status: number, headers?: HttpHeaders): void {
     this.#status = status;
-    this.#headers = headers;
+    this.#headers = { ...jsonHeaders, ...headers };
   }
 
   /** Sends the response. */
@@ -57,8 +57,8 @@ export class PostResponse implements Pingable {
     if (this.#isOver) return;
     this.#isOver = true;
     if (this.#stream === undefined) {
-      const response = jsonResponse(this.#status, bodyOf(frame, this.#limits, this.#budget));
-      this.#settle(this.#headers === undefined ? response : withHeaders(response, this.#headers));
+      const body = bodyOf(frame, this.#limits, this.#budget);
+      this.#settle({ status: this.#status, headers: this.#headers, body });
     } else {
       this.push(this.#stream, frame);
       this.finish(this.#stream);

@@ -8,7 +8,7 @@ import { mcpProfile } from "../../jsonrpc/profile.js";
 import type { BodyFault, HttpHeaders, HttpResponse } from "./request.js";
 import type { EventStream } from "./streams/event-stream.js";
 
-const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
+export const jsonHeaders: HttpHeaders = { "content-type": "application/json" };
 const noHeaders: HttpHeaders = {};
 
 /** Intermediaries must neither cache nor buffer a stream. */

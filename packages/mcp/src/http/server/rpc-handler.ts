@@ -17,7 +17,6 @@ import { HttpServerHandler } from "./http-server-handler.js";
 import type { AddressOf } from "./options.js";
 import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
 import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
-import { bodyFault } from "./preconditions.js";
 import type { BodyFault, HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
 import { emptyResponse, jsonResponse, withHeaders } from "./responses.js";
 import { bodyOf, type StreamLimits, streamLimits } from "./streams/event-stream.js";
@@ -78,11 +77,6 @@ export class RpcHandler extends HttpServerHandler {
     this.stop();
     this.#over.resolve(undefined);
     for (const each of this.#cancels) each.abort(new LocalError("closed", "this side is shutting down"));
-  }
-
-  protected precondition(request: HttpRequest): HttpResponse | undefined {
-    const fault = bodyFault(request);
-    return fault === undefined ? undefined : this.refuse(415, fault.reason, fault.headers);
   }
 
   protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import { isPromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { HttpServerHandler } from "../../http/server/http-server-handler.js";
 import { McpHandler } from "../../http/server/mcp-handler.js";
@@ -78,9 +77,7 @@ function handlerOf(serverHandler: HttpServerHandler): NodeHandler {
       exchange.closed();
       if (open.size === 0) whenLeft?.();
     });
-    const answer = serverHandler.handle(exchange);
-    if (isPromise(answer)) void answer.then((settled) => exchange.respond(settled));
-    else exchange.respond(answer);
+    void serverHandler.handle(exchange).then((answer) => exchange.respond(answer));
   };
   return Object.assign(handle, {
     async drain(grace: number = defaultGrace) {

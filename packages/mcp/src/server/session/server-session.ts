@@ -29,8 +29,9 @@ import { OperationOfRevision, runOperation } from "./operation.js";
 import { callStateless } from "./stateless-server.js";
 
 /** True for a request that names a revision, and for one that names it wrongly, which is an error of the stateless era. */
-export function namesRevision(params: Params): boolean {
-  return Object.hasOwn(readMeta(params) ?? {}, metaKeys.protocolVersion);
+export function namesRevision(params: Params | undefined): boolean {
+  const meta = readMeta(params);
+  return meta !== undefined && Object.hasOwn(meta, metaKeys.protocolVersion);
 }
 
 const statelessOnly: ReadonlySet<string> = new Set(
