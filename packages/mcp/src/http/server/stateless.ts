@@ -5,7 +5,7 @@ import { specCodes } from "../../protocol/errors.js";
 import { decodeHeaderValue } from "../../protocol/header-values.js";
 import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { readProtocolVersion } from "../../protocol/meta.js";
+import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { isMirrored } from "../../protocol/mirrored-params.js";
 import type { Servable } from "../../server/servable.js";
@@ -67,41 +67,45 @@ function readChecked(
   { auth }: HttpCaller,
 ): StatelessTerms {
   const version = request.header(mcpHeaders.protocolVersion);
-  const declared = readProtocolVersion(params);
-  if (version !== undefined && declared !== undefined && version !== declared)
-    throw mismatch("MCP-Protocol-Version", "is not the protocolVersion of the body");
+  const declared = readMeta(params)?.[metaKeys.protocolVersion];
+  if (version !== undefined && typeof declared === "string" && version !== declared)
+    throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
   const stateless = readStateless(params);
-  if (version === undefined) throw mismatch("MCP-Protocol-Version", "is missing");
-  requireEqual("Mcp-Method", request.header(mcpHeaders.method), method, "the method of the body");
+  if (version === undefined) throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
+  const named = request.header(mcpHeaders.method);
+  if (named !== method) throw mismatch("Mcp-Method", named, "the method of the body");
   const member = namedBy.get(method);
   const name = member === undefined ? undefined : params[member];
   // The validation of the params reports a name of another type.
-  if (typeof name === "string") requireName(request, name, `params.${member}`);
+  if (typeof name === "string") {
+    const header = request.header(mcpHeaders.name);
+    const isPlain = header === name && !header.startsWith("=?"); // As most names.
+    if (!isPlain && decodeName(header) !== name) throw mismatch("Mcp-Name", header, `params.${member}`);
+  }
   if (!hasStatelessMethod(server, method, stateless.revision)) throw methodNotFound(method);
   if (method === methods.callTool) {
     for (const mirrored of server.mirroredParams(params.name, auth)) {
       const header = request.header(mirrored.header.toLowerCase());
       if (isMirrored(mirrored, params.arguments, header)) continue;
-      throw mismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);
+      throw headerMismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);
     }
   }
   return stateless;
 }
 
-function requireName(request: HttpRequest, name: string, place: string): void {
-  const header = request.header(mcpHeaders.name);
-  if (header === name && !header.startsWith("=?")) return; // Not encoded, as most names.
+/** @throws RpcError −32020 for a header that is marked as encoded, and is not */
+function decodeName(header: string | undefined): string | undefined {
   const decoded = header === undefined ? undefined : decodeHeaderValue(header);
   if (header !== undefined && decoded === undefined)
-    throw mismatch("Mcp-Name", "is marked as encoded, but is not UTF-8 in base64");
-  requireEqual("Mcp-Name", decoded, name, place);
+    throw headerMismatch("Mcp-Name", "is marked as encoded, but is not UTF-8 in base64");
+  return decoded;
 }
 
-function requireEqual(header: string, value: string | undefined, expected: string, place: string): void {
-  if (value === undefined) throw mismatch(header, "is missing");
-  if (value !== expected) throw mismatch(header, `is not ${place}`);
+/** The error for a header that is missing, or differs from its place in the body. */
+function mismatch(header: string, value: string | undefined, place: string): RpcError {
+  return headerMismatch(header, value === undefined ? "is missing" : `is not ${place}`);
 }
 
-function mismatch(header: string, fault: string): RpcError {
+function headerMismatch(header: string, fault: string): RpcError {
   return new RpcError(specCodes.headerMismatch, "Header mismatch", { header, reason: `${header} ${fault}` });
 }
