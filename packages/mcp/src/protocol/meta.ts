@@ -68,10 +68,9 @@ export function readProgressToken(params: Params | undefined): ProgressToken | u
  */
 const maxProgressTokenBytes = 256;
 
-/** The faults of a request's progress token; empty if there is no token. */
-export function progressTokenFaults(params: Params | undefined): readonly ParamsFault[] {
-  const token = readProgressToken(params);
-  if (token === undefined || typeof token === "number") return [];
+/** The faults of the size of a progress token; empty for what is no valid token. */
+export function progressTokenFaults(token: unknown): readonly ParamsFault[] {
+  if (!isProgressToken(token) || typeof token === "number") return [];
   const bytes = new TextEncoder().encode(String(token)).length;
   if (bytes <= maxProgressTokenBytes) return [];
   const path = `/_meta/${metaKeys.progressToken}`;
@@ -106,7 +105,8 @@ export type RequestMetaReading =
 export function readRequestMeta(params: Params | undefined): RequestMetaReading {
   const meta = readMeta(params);
   if (meta === undefined) return { faults: [{ path: "/_meta", message: "must be an object" }] };
-  const faults: ParamsFault[] = [...progressTokenFaults(params)];
+  const { progressToken } = meta;
+  const faults: ParamsFault[] = progressToken === undefined ? [] : [...progressTokenFaults(progressToken)];
   for (const { key, required, expected, test } of members) {
     const value = meta[key];
     if (value === undefined ? !required : test(value)) continue;
@@ -135,7 +135,9 @@ const members: readonly Member[] = [
 const capabilityNames = ["roots", "sampling", "elicitation", "extensions", "experimental"] as const;
 
 function isCapabilities(value: unknown): value is ClientCapabilities {
-  return isObject(value) && capabilityNames.every((name) => value[name] === undefined || isObject(value[name]));
+  if (!isObject(value)) return false;
+  for (const name of capabilityNames) if (value[name] !== undefined && !isObject(value[name])) return false;
+  return true;
 }
 
 function isImplementation(value: unknown): value is Implementation {

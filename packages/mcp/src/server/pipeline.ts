@@ -15,7 +15,7 @@ import { errorResult, ToolError } from "./features/tool-result.js";
 import type { Tools } from "./features/tools.js";
 import { InputRequired } from "./input/input-request.js";
 import { InputPending } from "./input/replay.js";
-import type { Operation, OperationCall } from "./servable.js";
+import type { Operation, OperationCall, Servable } from "./servable.js";
 
 /** A called operation: the same object for `onCall` and `onEnd`. */
 export interface CalledOperation {
@@ -104,9 +104,8 @@ export class Pipeline {
     return this.#isDirect ? this.#middleware.run(method, params, operation) : this.#call(method, params, operation);
   };
 
-  hasMethod(method: string): boolean {
-    return this.#handlers.has(method) || this.#find(method) !== undefined;
-  }
+  readonly hasMethod: Servable["hasMethod"] = (method) =>
+    this.#handlers.has(method) || this.#find(method) !== undefined;
 
   /** Undefined for an unknown method, and for one of a feature that offers nothing and is not declared. */
   #find(method: string): MethodCall | undefined {

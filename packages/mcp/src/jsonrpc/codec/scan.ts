@@ -76,9 +76,9 @@ const readByName: Nested = { params: { _meta: {}, arguments: {} } };
  * @param parsed what it made of the text, for a quick answer
  */
 export function duplicateMemberIn(text: string, parsed?: unknown): string | undefined {
-  const start = skipSpace(text, 0);
   // `JSON.parse` keeps one member of a name: if all are kept, none is a duplicate.
   if (isObject(parsed) && membersIn(parsed) === mostMembersOf(text)) return undefined;
+  const start = skipSpace(text, 0);
   const search = new DuplicateSearch(text);
   if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
   else if (text.charCodeAt(start) === openBracket) search.elements(start);

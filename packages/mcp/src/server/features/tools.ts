@@ -1,6 +1,5 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
-import type { Authentication } from "../../jsonrpc/call.js";
 import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
@@ -27,7 +26,7 @@ import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.j
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
 import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
-import type { Operation } from "../servable.js";
+import type { Operation, Servable } from "../servable.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
 import { type Registration, Registry } from "./registry.js";
@@ -245,9 +244,8 @@ export class Tools implements Feature {
   }
 
   /** None for what is no tool that the caller sees. */
-  mirroredParams(name: unknown, auth: Authentication): readonly MirroredParam[] {
-    return (typeof name === "string" ? this.#tools.get(name, auth)?.mirrored : undefined) ?? [];
-  }
+  readonly mirroredParams: Servable["mirroredParams"] = (name, auth) =>
+    (typeof name === "string" ? this.#tools.get(name, auth)?.mirrored : undefined) ?? [];
 
   /**
    * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema

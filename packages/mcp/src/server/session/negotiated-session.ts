@@ -2,7 +2,7 @@ import { kindOf } from "../../base/json.js";
 import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { progressTokenFaults } from "../../protocol/meta.js";
+import { progressTokenFaults, readMeta } from "../../protocol/meta.js";
 import { unadvertisedMethods } from "../../protocol/method-capabilities.js";
 import { methods } from "../../protocol/methods.js";
 import { versionAliases } from "../../protocol/revisions/aliases.js";
@@ -75,7 +75,7 @@ export function initializeResult(
 
 /** @throws RpcError −32602 for a progress token that is too long */
 export function requireShortToken(params: JsonObject): void {
-  const faults = progressTokenFaults(params);
+  const faults = progressTokenFaults(readMeta(params)?.progressToken);
   if (faults.length > 0) throw invalidParams("Invalid params", faults);
 }
 

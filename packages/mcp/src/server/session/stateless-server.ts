@@ -49,17 +49,19 @@ export function callStateless(
   exchange: Exchange,
   { revision, meta }: StatelessTerms = readStateless(params),
 ): unknown {
-  if (isProtocolMethod(method) && !revision.requests.client.has(method)) throw methodNotFound(method);
+  if (!revision.requests.client.has(method) && isProtocolMethod(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
   const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
   const newest = revision.up("params", method, params);
-  const run = (target: Servable): unknown =>
-    method === methods.discover
-      ? shapeResult(discover(target), method, revision, target.info)
-      : runRound(target, exchange, settings, method, newest);
-  if (server.serverFor === undefined) return run(server);
+  if (server.serverFor === undefined && method !== methods.discover)
+    return runRound(server, exchange, settings, method, newest);
   const { principal, peer } = exchange;
-  return andThen(server.serverFor({ ...client, revision, principal, peer, session: undefined }), run);
+  const target = server.serverFor?.({ ...client, revision, principal, peer, session: undefined }) ?? server;
+  return andThen(target, (found) =>
+    method === methods.discover
+      ? shapeResult(discover(found), method, revision, found.info)
+      : runRound(found, exchange, settings, method, newest),
+  );
 }
 
 function discover(server: Servable): JsonObject {
