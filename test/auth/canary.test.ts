@@ -6,9 +6,11 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
-import { oauth } from "@parlance/mcp/auth";
+import { clientCredentials, deviceCode, enterpriseManaged, oauth, workloadIdentity } from "@parlance/mcp/auth";
 import { fileTokenStore } from "@parlance/mcp/auth-node";
 import { connect } from "@parlance/mcp/client";
+import { SignInCover } from "@parlance/wire";
+import { exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
 import {
   approve,
@@ -20,7 +22,10 @@ import {
 
 /** Everything that must not be seen of the sign-ins at an authorization server. */
 function secretsOf(issuer: SignInServer): readonly string[] {
-  const names = ["code", "code_verifier", "refresh_token", "client_secret", "client_assertion"];
+  const names = [
+    ...["code", "code_verifier", "nonce", "refresh_token", "client_secret", "client_assertion"],
+    ...["assertion", "subject_token", "device_code", "request_uri"],
+  ];
   const sent = issuer.seen.flatMap(({ parameters, authorization }) => [
     ...names.map((name) => parameters.get(name)),
     authorization?.split(" ")[1],
@@ -152,4 +157,128 @@ test("a damaged token file is reported without what it contains", async () => {
   const [warning] = await warned;
   expect(whole(warning)).toContain("does not contain tokens");
   expect(whole(warning)).not.toContain("CANARY");
+});
+
+type Auth = ReturnType<typeof oauth>;
+type Fetch = ReturnType<Auth>;
+
+interface RecordedGrant {
+  readonly grant: string;
+  readonly behaviour?: Behaviour;
+  readonly auth: (fetch: Fetch, issuer: SignInServer, provider: SignInServer) => Auth | Promise<Auth>;
+}
+
+const jag = "urn:ietf:params:oauth:token-type:id-jag";
+const redirectUrl = "http://127.0.0.1:33418/callback";
+
+const grants: readonly RecordedGrant[] = [
+  {
+    grant: "an authorization code, as a client that registers with a secret",
+    behaviour: {
+      registration: (body) => ({
+        ...body,
+        client_secret: "registered-secret-CANARY",
+        client_secret_expires_at: 0,
+        registration_access_token: "registration-token-CANARY",
+        token_endpoint_auth_method: "client_secret_basic",
+      }),
+    },
+    auth: (fetch) => oauth({ redirectUrl, authorize: approve, fetch }),
+  },
+  {
+    grant: "an authorization code, with DPoP",
+    behaviour: { metadata: { dpop_signing_alg_values_supported: ["ES256"] } },
+    auth: (fetch) => oauth({ redirectUrl, authorize: approve, dpop: true, fetch }),
+  },
+  {
+    grant: "a device code",
+    behaviour: { device: { interval: 0.01, answer: () => undefined } },
+    auth: (fetch) => deviceCode({ show: () => undefined, fetch }),
+  },
+  {
+    grant: "client credentials, with a secret",
+    auth: (fetch, { url: issuer }) =>
+      clientCredentials({ clientId: "report", clientSecret: "s3cret:CANARY", issuer, fetch }),
+  },
+  {
+    grant: "client credentials, with a signed assertion",
+    auth: async (fetch) => {
+      const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+      return clientCredentials({ clientId: "report", privateKey: (await exportJWK(privateKey)) as JsonWebKey, fetch });
+    },
+  },
+  {
+    grant: "the token of a platform",
+    auth: (fetch, { url: issuer }) => workloadIdentity({ assertion: () => "platform.token.CANARY", issuer, fetch }),
+  },
+  {
+    grant: "an ID-JAG",
+    auth: (fetch, { url: issuer }, { url }) =>
+      enterpriseManaged({
+        identityProvider: { issuer: url, clientId: "agent" },
+        idToken: () => "id-token-CANARY",
+        clientId: "notes-agent",
+        clientSecret: "s3cret-CANARY",
+        issuer,
+        fetch,
+      }),
+  },
+];
+
+/** The token endpoint of an authorization server that issues a token for any grant. */
+function issuing(issuer: SignInServer, resource: string): NonNullable<Behaviour["token"]> {
+  return (parameters) => {
+    const scope = parameters.get("scope") ?? "read";
+    const token = `machine-${issuer.issued.size}-CANARY`;
+    issuer.issued.set(token, {
+      scopes: scope.split(" "),
+      resource,
+      refreshToken: "machine-r-CANARY",
+      isRevoked: false,
+    });
+    const body = { access_token: token, token_type: "Bearer", expires_in: 60, scope, id_token: undefined };
+    return parameters.has("assertion") || parameters.get("grant_type") === "client_credentials"
+      ? { status: 200, body }
+      : undefined;
+  };
+}
+
+test.each(grants)("a recorder covers the secrets of $grant", async ({ grant, behaviour, auth }) => {
+  await using issuer = await startSignInServer();
+  await using provider = await startSignInServer();
+  await using server = await startProtectedServer(issuer);
+  issuer.behaviour.token = issuing(issuer, server.url);
+  Object.assign(issuer.behaviour, behaviour);
+  const body = { access_token: "id-jag-CANARY", issued_token_type: jag, token_type: "N_A", expires_in: 60 };
+  provider.behaviour.token = () => ({ status: 200, body });
+  const cover = new SignInCover();
+  const [crossed, recorded]: [string[], string[]] = [[], []];
+  const take = (head: Parameters<SignInCover["head"]>[0], bytes: Uint8Array): void => {
+    const text = Buffer.from(bytes).toString();
+    const covered = cover.body(bytes);
+    expect(covered).toHaveLength(bytes.length);
+    crossed.push(JSON.stringify(head), text);
+    recorded.push(JSON.stringify(cover.head(head)), Buffer.from(covered).toString());
+  };
+  const watched: Fetch = async (url, init) => {
+    const request = new Request(url, init);
+    take({ ph: "req", url: url.href, headers: [...request.headers] }, new Uint8Array(await request.arrayBuffer()));
+    const response = await fetch(url, init);
+    take({ ph: "res", headers: [...response.headers] }, new Uint8Array(await response.clone().arrayBuffer()));
+    return response;
+  };
+  await using client = await connect(server.url, { auth: await auth(watched, issuer, provider), reopen: false });
+  await client.tools.call("read");
+  // The secrets have crossed.
+  expect(crossed.join("\n")).toContain("CANARY");
+  const seen = recorded.join("\n");
+  expect(leaked(seen, issuer)).toEqual([]);
+  expect(provider.seen.flatMap(({ parameters }) => parameters.get("subject_token") ?? [])).toEqual(
+    grant === "an ID-JAG" ? ["id-token-CANARY"] : [],
+  );
+  // DPoP proofs and signed assertions are JSON Web Tokens.
+  expect(seen).not.toMatch(/eyJ[\w-]{8}/);
+  // What they belong to stays readable.
+  expect(seen).toMatch(/grant_type=[a-z]/);
+  expect(seen).toContain('"token_type":"');
 });

@@ -40,12 +40,12 @@ export {
 } from "./recording/recording.js";
 export {
   coverCredentials,
-  credentialWords,
   describeRedaction,
   Redaction,
   redact,
   secretVariables,
 } from "./redact/redact.js";
+export { SignInCover } from "./redact/sign-in-cover.js";
 export { type CheckReport, concerns, defaultConcerns, reportOf, violations } from "./report/report.js";
 export { junitOf } from "./report/report-junit.js";
 export { sarifOf } from "./report/report-sarif.js";

@@ -1,7 +1,12 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { openConnection } from "@parlance/mcp/jsonrpc";
+import { nodeWebSocketChannel } from "@parlance/mcp/websocket";
 import { readRecording } from "@parlance/wire";
 import { expect, onTestFinished, test } from "vitest";
+import WebSocket from "ws";
 import { type SignInServer, startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
+import { ServedPage } from "../../web/served-page.js";
 import { parlance } from "../run.js";
 import { Scratch } from "../scratch.js";
 import { hasTerminals, inTerminal } from "../terminal.js";
@@ -30,9 +35,57 @@ async function exchangesOf(path: string): Promise<readonly string[]> {
   });
 }
 
+/** The bodies of a recording that are no messages, and the URLs. */
+async function bodiesOf(path: string): Promise<readonly string[]> {
+  const { entries } = readRecording(await readFile(path));
+  return entries.flatMap((entry) => {
+    if (entry.k === "h") return entry.url ?? [];
+    return entry.k === "f" && !entry.raw?.includes("jsonrpc") ? (entry.raw ?? []) : [];
+  });
+}
+
+/** Everything that a recording is made into: the details of its entries, every export, a report, a copy, and the rows and frames of the page. */
+async function derivedFrom(path: string, scratch: Scratch): Promise<string> {
+  const { entries } = readRecording(await readFile(path));
+  const numbers = entries.flatMap((entry) => ("n" in entry && JSON.stringify(entry).includes("█") ? entry.n : []));
+  const copy = scratch.at(`copy-of-${basename(path)}`);
+  const commands = [
+    ["tail", "--recording", path, "--no-follow"],
+    ["check", path, "--json"],
+    ["redact", path, "-o", copy],
+    ...numbers.map((n) => ["show", path, String(n)]),
+    ...formats.map((format) => ["export", path, "-T", format, "--no-redact"]),
+  ];
+  const seen: string[] = [];
+  for (const words of commands) {
+    const { code, stdout, stderr } = await parlance(words);
+    expect({ code, words }, stderr).toEqual({ code: 0, words });
+    seen.push(stdout, stderr);
+  }
+  return [...seen, await readFile(copy, "utf8"), ...(await shownBy(path, numbers))].join("\n");
+}
+
+/** A test is made only of the recording of a command. */
+const formats = ["html", "har", "otlp", "markdown", "curl", "jsonl", "junit", "sarif"];
+
+/** What the page is sent: the rows and the frames. */
+async function shownBy(path: string, numbers: readonly number[]): Promise<readonly string[]> {
+  await using served = await ServedPage.open(path);
+  const protocols = ["parlance-page", new URL(served.url).hash.replace("#token=", "parlance-token.")];
+  const socket = new WebSocket(`${served.origin.replace("http", "ws")}/connection`, protocols);
+  const connection = openConnection(nodeWebSocketChannel(socket));
+  const view = await connection.call("open", { filter: "" });
+  const rows = await connection.call("rows", { from: 0, count: 200 });
+  const frames = await Promise.all(numbers.map((n) => connection.call("frame", { n })));
+  await connection.close();
+  const shown = [view, rows, ...frames].map((each) => JSON.stringify(each));
+  expect(shown.join("\n")).toContain("grant_type");
+  return shown;
+}
+
 /** Everything that must not be seen of the sign-ins at an authorization server. */
 function secretsOf({ seen, issued }: SignInServer): readonly string[] {
-  const names = ["code", "code_verifier", "state", "refresh_token"];
+  const names = ["code", "code_verifier", "state", "refresh_token", "device_code"];
   const sent = seen.flatMap(({ parameters }) => names.map((name) => parameters.get(name) ?? "CANARY"));
   return [...new Set([...sent, ...issued.keys(), "CANARY"])];
 }
@@ -77,12 +130,61 @@ test.runIf(process.platform === "linux" && hasTerminals)(
       server.url,
     ]);
 
+    const [authorization] = issuer.requests("/authorize");
+    const redirect = authorization?.parameters.get("redirect_uri");
+    expect(exchanges).toEqual(
+      expect.arrayContaining([`GET ${issuer.url}/authorize undefined`, `GET ${redirect} undefined`]),
+    );
+    const bodies = await bodiesOf(first);
+    expect(bodies).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /\/authorize\?.*&state=[█*]+&code_challenge=[█*]+&code_challenge_method=S256&resource=http/,
+        ),
+        expect.stringMatching(/\/callback\?code=[█*]+&state=[█*]+$/),
+        expect.stringMatching(/"redirect_uris":\["http:\/\/127\.0\.0\.1:\d+\/callback"\]/),
+        expect.stringMatching(/&code=[█*]+&code_verifier=[█*]+&grant_type=authorization_code/),
+        expect.stringMatching(/^\{"access_token":"[█*]+","token_type":"Bearer".*"refresh_token":"[█*]+"/),
+      ]),
+    );
+    expect(await bodiesOf(second)).toContainEqual(expect.stringMatching(/(?:^|&)refresh_token=[█*]+(?:&|$)/));
+
     const shown = await parlance(["tail", "--recording", second, "--no-follow"]);
     expect(shown.stdout).toContain(`${issuer.url}/token`);
     // The user opens the authorization request, which is printed and has the state.
     const printed = stdout.replaceAll(/^\s*http\S+\/authorize\?\S+$/gm, "");
     const seen = [printed, again.stdout, again.stderr, shown.stdout, await readFile(first, "utf8")].join("\n");
-    const all = seen + (await readFile(second, "utf8"));
+    const derived = [await derivedFrom(first, scratch), await derivedFrom(second, scratch)];
+    const all = [seen, await readFile(second, "utf8"), ...derived].join("\n");
     expect(secretsOf(issuer).filter((each) => all.includes(each))).toEqual([]);
   },
 );
+
+test("login --record records a sign-in with a device code, without secrets", async () => {
+  await using issuer = await startSignInServer();
+  await using server = await startProtectedServer(issuer);
+  issuer.behaviour.device = { interval: 0.1, answer: () => undefined };
+  const { scratch, env } = await newUser();
+  const path = scratch.at("device.parlance.jsonl");
+  const { code, stdout, stderr } = await parlance(["login", "--device", "--record", path, server.url], env);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain(`recorded to ${path}`);
+  expect(await bodiesOf(path)).toContainEqual(expect.stringMatching(/^\{"device_code":"[█*]+","user_code":"[█*]+"/));
+  expect(await bodiesOf(path)).toContainEqual(expect.stringMatching(/(?:^|&)device_code=[█*]+(?:&|$)/));
+  const all = [stdout, stderr, await readFile(path, "utf8"), await derivedFrom(path, scratch)].join("\n");
+  expect(issuer.requests("/token")).toHaveLength(1);
+  expect(secretsOf(issuer).filter((each) => all.includes(each))).toEqual([]);
+});
+
+test("--keep-secrets keeps the secrets of a sign-in", async () => {
+  await using issuer = await startSignInServer();
+  await using server = await startProtectedServer(issuer);
+  issuer.behaviour.device = { interval: 0.1, answer: () => undefined };
+  const { scratch, env } = await newUser();
+  const path = scratch.at("device.parlance.jsonl");
+  const words = ["login", "--device", "--keep-secrets", "--record", path, server.url];
+  expect(await parlance(words, env)).toMatchObject({ code: 0 });
+  const kept = await readFile(path, "utf8");
+  expect(kept).toContain([...issuer.issued.keys()][0]);
+  expect(kept).toContain(issuer.requests("/token")[0]?.parameters.get("device_code"));
+});

@@ -17,7 +17,10 @@ const bodies = (...entries: readonly Entry[]): string =>
     .map(({ raw }) => raw)
     .join("\n");
 
-const names = ["code", "code_verifier", "client_assertion", "assertion", "device_code", "state", "user_code"];
+const names = [
+  ...["code", "code_verifier", "client_assertion", "assertion", "device_code", "state", "user_code"],
+  ...["nonce", "request_uri"],
+];
 
 describe.each(names)("%s is covered", (name) => {
   test.each([
@@ -122,6 +125,18 @@ test("tokens in headers with other names are covered when they are recorded", ()
     "Mcp-Param-Code",
     `?code=${hidden}`,
   ]);
+});
+
+test("a DPoP proof with a long key in its header is covered when it is recorded", () => {
+  const proof = `eyJ${"n".repeat(700)}.eyJqdGkiOiIxIn0.${hidden}`;
+  const { headers } = coverCredentials({
+    headers: [
+      ["DPoP", proof],
+      ["Mcp-Session-Id", "0123456789"],
+    ],
+  });
+  expect(headers?.[0]?.[1]).toMatch(/^[█*]+$/);
+  expect(headers?.[1]?.[1]).toBe("0123456789");
 });
 
 test("a hostile text is covered in linear time", () => {

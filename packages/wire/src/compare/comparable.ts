@@ -94,8 +94,9 @@ export class Comparable {
   }
 
   /** Takes the next row. */
-  take({ frame, messages, verdicts }: Row): void {
-    if (frame === undefined) return;
+  take({ frame, messages, verdicts, exchange }: Row): void {
+    // A sign-in says nothing of the server: each has other codes and tokens.
+    if (frame === undefined || exchange?.signIn !== undefined) return;
     const violations = verdicts.filter(({ level }) => level === "must");
     const rules = violations.length === 0 ? noRules : violations.map(({ rule }) => rule.id);
     if (messages.length === 0)

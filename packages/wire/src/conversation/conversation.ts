@@ -6,12 +6,13 @@ import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.j
 import { rules as allRules } from "../rules/all.js";
 import { portabilityRules } from "../rules/portability.js";
 import type { Rule, Verdict } from "../rules/rule.js";
-import { headerOf, isMessageBody, pathOf, spokenIn } from "./exchange.js";
+import { headerOf, isMessageBody, originOf, pathOf, spokenIn } from "./exchange.js";
 import { Judge } from "./judge.js";
 import { type HttpExchange, type OpenHttpExchange, WireMessage } from "./message.js";
 import { type Pending, PendingTracker } from "./pending.js";
 import type { Row, RowKind } from "./row.js";
 import { WireSession } from "./session.js";
+import { signInStepOf } from "./sign-in.js";
 
 /** Options of a conversation. */
 export interface ConversationOptions {
@@ -48,7 +49,7 @@ export class Conversation {
   readonly #exchanges = new Map<number, OpenHttpExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
   readonly #continuations = new Map<string, Continuation>();
-  /** The path of the MCP endpoint, as the header of the recording gives it. */
+  /** The URL of the MCP endpoint, as the header of the recording gives it. */
   #endpoint: string | undefined;
   #hasGap = false;
   /** The time of the last row. */
@@ -105,7 +106,7 @@ export class Conversation {
   #rowOf(entry: Entry): OpenRow | undefined {
     switch (entry.k) {
       case "hdr":
-        this.#endpoint = entry.server?.url && pathOf(entry.server.url);
+        this.#endpoint = entry.server?.url;
         return undefined;
       case "f":
         return this.#frameRow(entry);
@@ -133,6 +134,8 @@ export class Conversation {
     const frame = frameOf(entry);
     const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
     exchange?.frames.push(frame);
+    if (exchange?.isAddressed === false && frame.from === "client" && frame.whole)
+      exchange.signIn = signInStepOf(exchange.request, frame);
     const session = this.#session(entry.s);
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
     // A session that the first entry of it names was begun before the recording.
@@ -156,6 +159,7 @@ export class Conversation {
       const subject = { frame, json, continues: undefined, line: 1, exchange };
       row.verdicts.push(...this.#judge.frame({ subject, session, revision }, "body"));
     }
+    if (exchange !== undefined) session.signIns.takeBody(exchange, frame);
     if (exchange !== undefined && !isMessageBody(frame, exchange, session.http)) return;
     const continuation = this.#continuation(entry);
     const continues = continuation.follow(frame);
@@ -193,12 +197,14 @@ export class Conversation {
   #httpRow(entry: HttpEntry): OpenRow {
     let exchange = this.#exchanges.get(entry.x);
     if (exchange === undefined) {
+      const isAddressed = this.#isEndpoint(entry.url);
       exchange = {
         number: entry.x,
         request: entry,
         response: undefined,
         end: undefined,
-        isAddressed: this.#isEndpoint(entry.url),
+        isAddressed,
+        signIn: isAddressed ? undefined : signInStepOf(entry),
         frames: [],
         messages: [],
         isFaulty: false,
@@ -224,12 +230,19 @@ export class Conversation {
   /** Whether a request goes to the MCP endpoint. Without a header it is not known where that is, but where it is not. */
   #isEndpoint(url = ""): boolean {
     const path = pathOf(url);
-    return this.#endpoint === undefined ? !path.includes("/.well-known/") : path === this.#endpoint;
+    if (this.#endpoint === undefined) return !path.includes("/.well-known/");
+    const [origin, own] = [originOf(url), originOf(this.#endpoint)];
+    return path === pathOf(this.#endpoint) && (origin === "" || own === "" || origin === own);
   }
 
   #judgeExchange(exchange: OpenHttpExchange): void {
     if (exchange.judged) return;
     exchange.judged = true;
+    this.#applyExchangeRules(exchange);
+    this.#session(exchange.request.s).signIns.takeExchange(exchange);
+  }
+
+  #applyExchangeRules(exchange: OpenHttpExchange): void {
     const rows = this.#exchangeRows.get(exchange.number) ?? [];
     this.#exchangeRows.delete(exchange.number);
     if (exchange.request.v !== undefined) {
@@ -248,7 +261,7 @@ export class Conversation {
   #session(name: string): WireSession {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
-    const session = new WireSession(name, this.#keepRows);
+    const session = new WireSession(name, this.#keepRows, this.#endpoint);
     if (this.#hasGap) session.miss();
     this.#byName.set(name, session);
     this.sessions.push(session);

@@ -14,9 +14,14 @@ export function headerOf({ headers = [] }: HttpEntry, name: string): string | un
   return values.length === 0 ? undefined : values.join(", ");
 }
 
+/** The scheme and the authority of a URL, without a slash at its end; empty for a path. */
+export function originOf(url: string): string {
+  return /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase() ?? "";
+}
+
 /** The path that a request goes to, without its query and a slash at its end; recordings have whole addresses too. */
 export function pathOf(url: string): string {
-  const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
+  const path = url.slice(originOf(url).length).replace(/[?#].*$/s, "");
   return path.replace(/\/$/, "");
 }
 
@@ -46,6 +51,7 @@ export function isMessageBody(
   exchange: HttpExchange,
   { isLegacy }: { readonly isLegacy: boolean },
 ): boolean {
+  if (exchange.signIn !== undefined) return false;
   // An event without data gives the client an id to come back with.
   if (entry.ch === "sse") return entry.len > 0;
   if (from === "client" || entry.ch !== "http") return true;

@@ -52,6 +52,16 @@ export type Pairing =
 /** The state of the handshake when a message was sent. In the stateless era it stays `new`. */
 export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
 
+/** The step of a sign-in with OAuth that an exchange is. `other` is one of no rule, such as the request of a device code. */
+export type SignInStep =
+  | "resource-metadata"
+  | "server-metadata"
+  | "registration"
+  | "authorization"
+  | "redirect"
+  | "token"
+  | "other";
+
 /** An HTTP request and its response, as far as they are recorded. */
 export interface HttpExchange {
   /** The number of the exchange in the recording. */
@@ -64,6 +74,8 @@ export interface HttpExchange {
   readonly end: HttpEntry | undefined;
   /** It is addressed to the MCP endpoint, as far as that is known. */
   readonly isAddressed: boolean;
+  /** The step of a sign-in with OAuth that it is; undefined for an exchange of the protocol. */
+  readonly signIn: SignInStep | undefined;
   /** The frames of its bodies, both ways, in order. */
   readonly frames: readonly Frame[];
   /** The messages of its bodies, both ways, in order. */
@@ -76,6 +88,7 @@ export interface HttpExchange {
 export interface OpenHttpExchange extends HttpExchange {
   response: HttpEntry | undefined;
   end: HttpEntry | undefined;
+  signIn: SignInStep | undefined;
   isFaulty: boolean;
   readonly frames: Frame[];
   readonly messages: WireMessage[];

@@ -15,6 +15,7 @@ import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
 import { ServerProcess } from "./server-process.js";
+import { SignIns } from "./sign-in.js";
 
 type Era = Revision["era"];
 
@@ -59,6 +60,8 @@ export class WireSession {
   readonly contract: Contract = new Contract();
   /** The process of the server. */
   readonly process: ServerProcess = new ServerProcess();
+  /** The sign-ins of the session. */
+  readonly signIns: SignIns;
   /** The HTTP part of the session. */
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
@@ -76,9 +79,13 @@ export class WireSession {
   #speaksStateless = false;
   #logLevel: string | undefined;
 
-  /** @param keepsAll whether `operations` has those that were answered long ago */
-  constructor(name: string, keepsAll = true) {
+  /**
+   * @param keepsAll whether `operations` has those that were answered long ago
+   * @param server the URL of the server, as far as it is known
+   */
+  constructor(name: string, keepsAll = true, server?: string) {
     this.name = name;
+    this.signIns = new SignIns(server);
     this.#requests = new Operations(keepsAll);
   }
 

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "@parlance/mcp/protocol";
+import { decodeUtf8, mcpHeaders } from "@parlance/mcp/protocol";
 import { Conversation } from "../conversation/conversation.js";
 import { type ByteRange, type JsonNode, literalOf, stringOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
@@ -37,9 +37,6 @@ export function redact(entries: readonly Entry[], options: SecretsOptions = {}):
   return { entries: covered, covered: redaction.covered };
 }
 
-/** The words in the header of a recording for what `coverCredentials` covers. */
-export const credentialWords = "credentials in HTTP headers and URLs";
-
 /**
  * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
  * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because it tells sessions apart.
@@ -60,7 +57,8 @@ function coverCredential(name: string, value: string): string {
   const lower = name.toLowerCase();
   // The body has the same value, and rules compare both.
   if (lower.startsWith("mcp-param-")) return value;
-  return usual.isSecretName(lower) ? coverText(value) : coverShapes(value);
+  const isSecret = lower !== mcpHeaders.session && usual.isSecretHeader(lower);
+  return isSecret ? coverText(value) : coverShapes(value);
 }
 
 const usual = new Secrets();

@@ -41,6 +41,7 @@ const secretKeys: readonly string[] = [
   "codeVerifier",
   "clientAssertion",
   "deviceCode",
+  "idTokenHint",
 ];
 
 /**
@@ -48,12 +49,21 @@ const secretKeys: readonly string[] = [
  * JSON bodies of OAuth. A `code_challenge` may be the verifier itself (`plain`).
  */
 const oauthNames: ReadonlySet<string> = new Set(
-  ["code", "state", "assertion", "userCode", "codeChallenge"].map(plainName),
+  ["code", "state", "nonce", "assertion", "userCode", "codeChallenge", "requestUri"].map(plainName),
 );
 
 /** Members of which a JSON body of OAuth has at least one. */
 const oauthMembers: ReadonlySet<string> = new Set(
-  ["grant_type", "response_type", "client_id", "redirect_uri", "code_verifier", "device_code", "iss"].map(plainName),
+  [
+    "grant_type",
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "request_uri",
+    "code_verifier",
+    "device_code",
+    "iss",
+  ].map(plainName),
 );
 
 /** The names of private members of a JSON Web Key (RFC 7518 §6). */
@@ -64,7 +74,7 @@ const privateMembers: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", 
  * that escapes `&`. A lookbehind is read from its end: the start of a line is looked for before the next pair, which takes linear time.
  */
 const oauthParameter =
-  /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|assertion|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;
+  /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|nonce|assertion|request_uri|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;
 
 /** Endings of names with `token` that mean a cursor or a request of the protocol. */
 const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
@@ -87,7 +97,7 @@ const knownShapes: readonly RegExp[] = [
 
 /** Every text with one of the known shapes matches this. */
 const shapeHint =
-  '(?:code|state|assertion|challenge)(?:=|%|")|(?:verifier|token|secret)%|\\bkty\\b|-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@';
+  '(?:code|state|nonce|assertion|challenge|request_uri)(?:=|%|")|(?:verifier|token|secret)%|\\bkty\\b|-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@';
 
 /** Names that are remembered with the answer of `isSecretName`. */
 const mostNames = 10_000;
@@ -118,7 +128,7 @@ export class Secrets {
     this.#hint = isAnywhere ? /^/ : new RegExp([...hints, shapeHint, "\\\\u00"].join("|"), "i");
     this.#keys = new Set(plain);
     this.#pointers = pointers.map((pointer) => pointer.split("/"));
-    this.#headers = new Set(["mcp-session-id", ...headers.map((name) => name.toLowerCase())]);
+    this.#headers = new Set(["mcp-session-id", "dpop", ...headers.map((name) => name.toLowerCase())]);
     this.assigned = assigned(names);
     this.patterns = [...knownShapes, this.assigned, ...patterns.map(everywhere)];
   }

@@ -12,12 +12,17 @@ import { collect } from "../../shared/options.js";
 import { wrapWords } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
 import { type Output, printFailure } from "../../shared/output/terminal.js";
+import type { RecordedRequests } from "../../shared/target/configured-target.js";
+import { keepSecretsHelp } from "../proxy/proxy.js";
+import { recordedTarget } from "../run/recorded-target.js";
 
 interface LoginFlags {
   readonly scope?: readonly string[];
   readonly clientId?: string;
   readonly device?: true;
   readonly explain?: true;
+  readonly record?: string;
+  readonly keepSecrets?: true;
 }
 
 const exitHelp = `Exit codes:
@@ -39,6 +44,8 @@ Afterwards every command that connects to the server uses the tokens, and renews
     .option("--client-id <id>", "the id of a client that is registered there (default: register one)")
     .option("--device", "print a code to enter on another device, instead of opening a browser")
     .option("--explain", "print each step of the sign-in, and where the specification describes it")
+    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--keep-secrets", keepSecretsHelp)
     .addHelpText(
       "after",
       `\nTokens are kept in (PARLANCE_CREDENTIALS):\n  ${credentialsFile(process.env)}\n\n${exitHelp}
@@ -46,14 +53,32 @@ Afterwards every command that connects to the server uses the tokens, and renews
 Examples:
   parlance login https://example.com/mcp
   parlance login --device https://example.com/mcp
-  parlance login --explain --scope notes:write https://example.com/mcp`,
+  parlance login --explain --scope notes:write https://example.com/mcp
+  parlance login --record sign-in.parlance.jsonl https://example.com/mcp`,
     )
     .action((url: string, flags: LoginFlags) => invocation.run(() => login(url, flags, invocation)));
 }
 
-async function login(word: string, flags: LoginFlags, { out, err, interrupt }: Invocation): Promise<number> {
+async function login(word: string, flags: LoginFlags, invocation: Invocation): Promise<number> {
   const url = serverUrl(word);
-  const { explain, scope: scopes, clientId, device } = flags;
+  const { record } = flags;
+  if (record === undefined) return signIn(url, flags, invocation);
+  const recorded = await recordedTarget({ kind: "url", title: url.href, url, headers: [] }, { ...flags, record });
+  try {
+    return await signIn(url, flags, invocation, recorded.target.kind === "url" ? recorded.target.recorded : undefined);
+  } finally {
+    const missing = await recorded.end();
+    if (missing !== undefined) invocation.err.print(missing);
+    invocation.err.print(invocation.err.style.dim(`recorded to ${recorded.path}`));
+  }
+}
+
+async function signIn(
+  url: URL,
+  { explain, scope: scopes, clientId, device }: LoginFlags,
+  { out, err, interrupt }: Invocation,
+  recorded?: RecordedRequests,
+): Promise<number> {
   let isChallenged = false;
   const onStep = (step: SignInStep): void => {
     isChallenged = true;
@@ -69,7 +94,7 @@ async function login(word: string, flags: LoginFlags, { out, err, interrupt }: I
         device: { show: (prompt: DevicePrompt) => printPrompt(prompt, err), signal: interrupt.stop },
       }),
     };
-    await Promise.race([signInAt(url, options), stopped]);
+    await Promise.race([signInAt(url, options, recorded), stopped]);
     if (interrupt.stop.aborted) return interrupt.exitCode;
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;

@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { BodyCutter, coverCredentials, type Entry, type FrameEntry } from "@parlance/wire";
+import { BodyCutter, type Entry, type FrameEntry } from "@parlance/wire";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import { type HeaderList, headerValue } from "./headers.js";
 import type { SessionNames } from "./sessions.js";
@@ -26,16 +26,23 @@ type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "wh
 /** The side that aborted an exchange. */
 export type AbortedBy = NonNullable<HttpEntry["by"]>;
 
+/** Covers what is secret before it is written down, and keeps its length in bytes. */
+export interface Cover {
+  head(head: Head): Head;
+  /** A whole body, or one event. */
+  body(bytes: Uint8Array): Uint8Array;
+}
+
 /** The recorded parts of an exchange. */
 export interface ExchangeStart {
   readonly x: number;
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  /** Bodies of other paths are no messages, and may hold passwords and tokens. */
-  readonly hasMessages: boolean;
-  /** Record credentials in HTTP headers unredacted. */
-  readonly keepsSecrets: boolean;
+  /** Bodies of other paths are no messages, and may hold passwords and tokens. Those of a sign-in are recorded without them. */
+  readonly bodies: "messages" | "sign-in" | "none";
+  /** Default: everything is recorded as it is. */
+  readonly cover: Cover | undefined;
   /** Resolves when everything is recorded. */
   readonly onWritten: () => void;
   /** The URL of the server. */
@@ -61,18 +68,18 @@ export class ExchangeRecord {
     this.#start = start;
     this.#recorder = recorder;
     this.#sessions = sessions;
-    const { method, url, headers, hasMessages } = start;
+    const { method, url, headers, bodies } = start;
     const named = headerValue(headers, sessionId) ?? (sessions.has(url) ? url : undefined);
     if (named !== undefined) this.#session = sessions.of(named);
-    else if (!hasMessages) this.#session = sessions.none;
+    else if (bodies !== "messages") this.#session = sessions.none;
     else if (method === "GET") setTimeout(() => this.#belongsTo(sessions.none), longestWait).unref();
-    this.#request = new BodyRecord(headers, (frame) => this.#requestFrame(frame));
+    this.#request = this.#bodyRecord(headers, (frame) => this.#requestFrame(frame));
     this.#head({ ph: "req", method, url, headers });
   }
 
   /** A chunk of the body of the request. */
   requestBytes(bytes: Uint8Array): void {
-    if (this.#start.hasMessages) this.#request.push(bytes, this.#recorder.now());
+    if (this.#start.bodies !== "none") this.#request.push(bytes, this.#recorder.now());
   }
 
   /** The request is whole. */
@@ -87,12 +94,12 @@ export class ExchangeRecord {
     if (id !== undefined) this.#belongsTo(this.#sessions.of(id));
     else if (this.#start.method !== "GET") this.#belongsTo(this.#sessions.none);
     this.#head({ ph: "res", status, headers });
-    this.#response = new BodyRecord(headers, (frame) => this.#responseFrame(frame));
+    this.#response = this.#bodyRecord(headers, (frame) => this.#responseFrame(frame));
   }
 
   /** A chunk of the body of the response. */
   responseBytes(bytes: Uint8Array): void {
-    if (this.#start.hasMessages) this.#response?.push(bytes, this.#recorder.now());
+    if (this.#start.bodies !== "none") this.#response?.push(bytes, this.#recorder.now());
   }
 
   /** The response is whole. */
@@ -134,15 +141,26 @@ export class ExchangeRecord {
     this.#frame("s2c", frame);
   }
 
+  #bodyRecord(headers: HeaderList, write: (frame: BodyFrame) => void): BodyRecord {
+    // The bodies of a sign-in are those that `fetch` has decompressed.
+    const isDecoded = this.#start.bodies === "sign-in";
+    return new BodyRecord(
+      isDecoded ? headers.filter(([name]) => name.toLowerCase() !== "content-encoding") : headers,
+      write,
+    );
+  }
+
   #head(head: Head): void {
-    const { x, keepsSecrets } = this.#start;
+    const { x, cover } = this.#start;
     const t = this.#recorder.now();
-    const seen = keepsSecrets ? head : coverCredentials(head);
+    const seen = cover?.head(head) ?? head;
     this.#write((s) => this.#recorder.add({ kind: "entry", entry: { k: "h", t, s, x, ...seen } }));
   }
 
   #frame(d: Direction, frame: BodyFrame): void {
-    this.#write((s) => this.#recorder.frame({ ...frame, s, d, req: this.#start.x }));
+    const { x, cover } = this.#start;
+    const bytes = cover?.body(frame.bytes) ?? frame.bytes;
+    this.#write((s) => this.#recorder.frame({ ...frame, bytes, s, d, req: x }));
   }
 
   #write(write: (session: string) => void): void {

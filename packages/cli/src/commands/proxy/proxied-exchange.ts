@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventCutter } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import { type AbortedBy, ExchangeRecord } from "./exchange-record.js";
+import { type AbortedBy, type Cover, ExchangeRecord } from "./exchange-record.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
 import {
   endpointRewriter,
@@ -40,8 +40,8 @@ export interface ProxiedExchangeOptions {
   readonly faults: FaultyExchanges | undefined;
   /** Aborted when the proxy stops, before it aborts open exchanges. */
   readonly stopped: AbortSignal;
-  /** Record credentials in HTTP headers unredacted. */
-  readonly keepsSecrets: boolean;
+  /** Default: credentials in HTTP headers are recorded as they are. */
+  readonly cover: Cover | undefined;
 }
 
 /** The longest form or document, in bytes, in which origins are replaced. */
@@ -63,11 +63,15 @@ export class ProxiedExchange {
     this.#answer = answer;
     this.#options = options;
     const { method = "GET", url = "/" } = near;
-    const { recorder, sessions, x, hasMessages, target, keepsSecrets, onWritten } = options;
+    const { recorder, sessions, x, hasMessages, target, cover, onWritten } = options;
     this.#url = url;
     const headers = headersOf(near);
-    const start = { x, method, url, headers, hasMessages, target, keepsSecrets, onWritten };
-    this.#record = new ExchangeRecord(start, recorder, sessions);
+    const bodies = hasMessages ? "messages" : "none";
+    this.#record = new ExchangeRecord(
+      { x, method, url, headers, bodies, target, cover, onWritten },
+      recorder,
+      sessions,
+    );
     void this.#open(method, headers).catch((error: unknown) => this.#fail(error));
   }
 

@@ -9,14 +9,15 @@ import {
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { AddressInfo } from "node:net";
 import { originCheck } from "@parlance/mcp/http";
-import { coverCredentials, credentialWords, type HeaderEntry } from "@parlance/wire";
+import { coverCredentials, type HeaderEntry, SignInCover } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
-import { ExchangeRecord } from "./exchange-record.js";
+import { type Cover, ExchangeRecord } from "./exchange-record.js";
 import type { FaultyExchanges } from "./faulty-exchanges.js";
 import { refuse } from "./headers.js";
-import { ProxiedExchange, reasonOf } from "./proxied-exchange.js";
+import { ProxiedExchange } from "./proxied-exchange.js";
 import { SessionNames } from "./sessions.js";
+import { SignInRecord } from "./sign-in-record.js";
 
 /** The address of a proxy and its target. */
 export interface ProxyOptions {
@@ -29,7 +30,7 @@ export interface ProxyOptions {
   /** Origins whose pages may call, besides local ones. */
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly recorder: Recorder;
-  /** Record credentials in HTTP headers unredacted. Default: false. */
+  /** Record credentials in HTTP headers, and the secrets of sign-ins, as they are. Default: false. */
   readonly keepsSecrets?: boolean;
   /** Clients know the server by its own URL, so that no origin is replaced. Default: false. */
   readonly isTransparent?: boolean;
@@ -37,28 +38,32 @@ export interface ProxyOptions {
   readonly faults?: FaultyExchanges | undefined;
 }
 
-type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
-
 /** A listening proxy. */
 export interface HttpProxy {
   /** The URL for clients, instead of the target. */
   readonly url: URL;
   /** Exchanges so far. */
   readonly exchanges: number;
-  /** The same `fetch`, with the head of every exchange recorded. */
-  record(fetch: Fetch): Fetch;
+  /** Records sign-ins. */
+  readonly signIns: SignInRecord;
   close(): Promise<void>;
 }
 
 /** The help of `--keep-secrets`. */
-export const keepSecretsHelp = "record Authorization, cookies and API keys of HTTP as they are";
+export const keepSecretsHelp = "record Authorization, cookies, API keys and the secrets of sign-ins as they are";
 
 /** The header of a recording of a server at a URL. */
 export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
   const app = { name: "parlance", ver: packageVersion };
   if (keepsSecrets) return { app, mode, server: { url: target.href } };
-  return { app, mode, server: coverCredentials({ url: target.href }), redact: [credentialWords] };
+  // Only a client takes part in sign-ins.
+  const ofSignIns = mode === "launch" ? ["secrets in the bodies of sign-ins"] : [];
+  const redact = ["credentials in HTTP headers and URLs", ...ofSignIns];
+  return { app, mode, server: coverCredentials({ url: target.href }), redact };
 }
+
+/** The bodies that pass the proxy are messages: `parlance redact` covers them. */
+const headsOnly: Cover = { head: coverCredentials, body: (bytes) => bytes };
 
 /** Milliseconds that an idle connection to the server is kept: less than the five seconds of most servers. */
 const idle = 4_000;
@@ -100,7 +105,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       sessions,
       faults,
       stopped: stop.signal,
-      keepsSecrets,
+      cover: keepsSecrets ? undefined : headsOnly,
       onWritten,
       send: (options) => (isSecure ? requestHttps : requestHttp)({ ...options, agent }),
     });
@@ -110,42 +115,32 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   const { port: bound } = server.address() as AddressInfo; // It listens on a port.
   const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
   near = isTransparent ? target.origin : url.origin;
+  const cover = keepsSecrets ? undefined : new SignInCover();
+  const signIns = new SignInRecord((head) => {
+    exchanges += 1;
+    return new ExchangeRecord(
+      { x: exchanges, ...head, bodies: "sign-in", cover, onWritten, target },
+      recorder,
+      sessions,
+    );
+  });
   return {
     url,
     get exchanges() {
       return exchanges;
     },
-    record: (fetch) => (url, init) => {
-      exchanges += 1;
-      const { method = "GET", headers } = init;
-      const head = { x: exchanges, method, url: url.href, headers: [...new Headers(headers)] };
-      const start = { ...head, hasMessages: false, keepsSecrets, onWritten, target };
-      return recordedExchange(fetch(url, init), new ExchangeRecord(start, recorder, sessions));
-    },
+    signIns,
     async close() {
       const allWritten = new Promise<void>((resolve) => {
         onAllWritten = resolve;
       });
       stop.abort();
+      signIns.close();
       await closed(server);
       agent.destroy();
       if (written < exchanges) await allWritten;
     },
   };
-}
-
-/** Records an exchange without its bodies: it ends with the head of the response. */
-async function recordedExchange(sent: Promise<Response>, record: ExchangeRecord): Promise<Response> {
-  record.requestEnd();
-  try {
-    const response = await sent;
-    record.responseHead(response.status, [...response.headers]);
-    record.end();
-    return response;
-  } catch (error) {
-    record.abort(reasonOf(error), "server");
-    throw error;
-  }
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {

@@ -89,7 +89,7 @@ async function behindProxy(
   const recorded: RecordedRequests = {
     // The client knows the server by its own URL: tokens are for it, not for the address of the proxy.
     fetch: (at, init) => fetch(at.origin === url.origin ? new URL(at.pathname + at.search, origin) : at, init),
-    record: (each) => proxy.record(each),
+    signIns: proxy.signIns,
   };
   const path = await recorder.opened;
   return {

@@ -43,9 +43,9 @@ export async function signInAt(
   const [{ deviceCode, oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
   const store = storeFor(fileTokenStore(credentialsFile(process.env)), options.clientId);
   const reached = publicFetch({ privateHosts: [url.hostname] });
-  const common = { clientName, store, fetch: recorded?.record(reached) ?? reached, ...options };
-  const auth =
-    device === undefined ? oauth({ ...common, signIn: browserSignIn() }) : deviceCode({ ...common, ...device });
+  const common = { clientName, store, fetch: recorded?.signIns.fetch(reached) ?? reached, ...options };
+  const signIn = recorded?.signIns.receiver(browserSignIn()) ?? browserSignIn();
+  const auth = device === undefined ? oauth({ ...common, signIn }) : deviceCode({ ...common, ...device });
   // A new connection, because a person takes longer than a server has to respond.
   const times = { timeout: signInTime, probeTimeout: signInTime };
   const client = await connect(url, { auth, ...times, reopen: false, ...(recorded && { fetch: recorded.fetch }) });
@@ -142,7 +142,7 @@ export function withKeptTokens(
       const onStep: SignInOptions["onStep"] = ({ kind, text }) => tell(`sign-in: ${kind}: ${text}`);
       const reached = publicFetch({ privateHosts: [url.hostname] });
       const signIn = opensBrowser ? { signIn: browserSignIn() } : {};
-      const sent = recorded?.record(reached) ?? reached;
+      const sent = recorded?.signIns.fetch(reached) ?? reached;
       return oauth({ clientName, store: fileTokenStore(file), fetch: sent, onStep, ...signIn })(fetch, url);
     };
     return async (at, init) => {

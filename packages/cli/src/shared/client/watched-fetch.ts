@@ -1,6 +1,6 @@
 import type { ConnectOptions } from "@parlance/mcp/client";
 import { type ChannelReceiver, clientLimits, decode, type RpcResponse, type Tapped } from "@parlance/mcp/jsonrpc";
-import { BodyCutter } from "@parlance/wire";
+import { BodyCutter, coverCredentials } from "@parlance/wire";
 import { excerpt } from "../output/columns.js";
 
 type Fetch = NonNullable<ConnectOptions["fetch"]>;
@@ -36,6 +36,7 @@ export function watchedFetch(watcher: HttpWatcher, over: AbortSignal, send: Fetc
 
 /** Parses a body as it arrives. */
 interface BodyReader {
+  /** A chunk, which must not be changed. */
   push(chunk: Uint8Array): void;
   /** @param isWhole false for a body that broke off or was cancelled */
   end(isWhole: boolean): void;
@@ -120,7 +121,7 @@ function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): Body
 }
 
 /** The same body; each chunk is parsed before it is passed on. */
-function observedBody(body: ReadableStream<Uint8Array>, seen: BodyReader): ReadableStream<Uint8Array> {
+export function observedBody(body: ReadableStream<Uint8Array>, seen: BodyReader): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {
@@ -152,7 +153,7 @@ function statusLine(what: string, response: Response): string {
   const { status, statusText, headers } = response;
   const words = [status, statusText, mediaTypeOf(response)].filter((word) => word !== "");
   const location = headers.get("location");
-  return `${what}: ${words.join(" ")}${location === null ? "" : `, go to ${location}`}`;
+  return `${what}: ${words.join(" ")}${location === null ? "" : `, go to ${coverCredentials({ url: location }).url}`}`;
 }
 
 function mediaTypeOf({ headers }: Response): string {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, resolve, sep } from "node:path";
 import { parseEnv } from "node:util";
+import type { OAuthOptions } from "@parlance/mcp/auth";
 import { didYouMean, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { getNodeValue } from "jsonc-parser";
@@ -42,13 +43,19 @@ export interface UrlTarget {
 }
 
 type Fetch = (url: URL, init: RequestInit) => Promise<Response>;
+type OpenReceiver = NonNullable<OAuthOptions["signIn"]>;
 
 /** The requests that are recorded. */
 export interface RecordedRequests {
   /** Sends a request to the server through the recorder. */
   readonly fetch: Fetch;
-  /** The same `fetch`, with the head of every exchange recorded: for a sign-in, which takes place at other servers too. */
-  record(fetch: Fetch): Fetch;
+  /** Records sign-ins, which take place at other servers too. */
+  readonly signIns: {
+    /** The same `fetch`, with every exchange recorded. */
+    fetch(fetch: Fetch): Fetch;
+    /** The same receiver, with the authorization request and the redirect recorded. */
+    receiver(open: OpenReceiver): OpenReceiver;
+  };
 }
 
 /** A header of every request to a URL: its name and its value. */
