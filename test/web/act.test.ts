@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openConnection } from "@parlance/mcp/jsonrpc";
 import { nodeWebSocketChannel } from "@parlance/mcp/websocket";
 import { afterAll, describe, expect, test } from "vitest";
@@ -118,6 +120,69 @@ inBrowser("the page acts", () => {
     await editor.press("Control+Enter");
     await request.click();
     await sent.getByText("12345678901234567892").waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("saves a request as a file, opens it again, and replaces it at a second press alone", async () => {
+    using folder = new Scratch();
+    const requests = folder.at("requests");
+    mkdirSync(requests);
+    writeFileSync(join(requests, "rules.json"), '{"method":"resources/read","params":{"uri":"library:rules"}}');
+    writeFileSync(join(requests, "anything.json"), '{"method":"example/any","description":"<b>any</b>\u202e"}');
+    writeFileSync(join(requests, "broken.json"), "{");
+    await using run = await ServedRun.open(["--requests", requests, ...actingServer], folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByText("broken.json:1:2: ").waitFor();
+    await page.getByRole("button", { name: /^everything/ }).click();
+    await page.getByLabel("text", { exact: true }).fill("first");
+    await page.getByLabel("room").fill("A");
+    await page.getByLabel("count", { exact: true }).fill("9007199254740993");
+    await page.getByText("Save this request").click();
+    const name = page.getByLabel("Name of its file");
+    expect(await name.inputValue()).toBe("everything");
+    const [save, replace] = ["Save", "Replace"].map((each) => page.getByRole("button", { name: each, exact: true }));
+    await name.fill("../everything");
+    await save?.click();
+    await page.locator(".fault", { hasText: "path separator" }).waitFor();
+    await name.fill("mine");
+    await name.press("Enter");
+    await page
+      .getByText(/^Saved to .*mine\.json$/)
+      .first()
+      .waitFor();
+    const path = join(requests, "mine.json");
+    const first = readFileSync(path, "utf8");
+    expect(first).toContain('"count": 9007199254740993');
+    expect(readdirSync(folder.path)).not.toContain("everything.json");
+
+    await page.getByLabel("text", { exact: true }).fill("second");
+    await save?.click();
+    await replace?.waitFor();
+    expect(readFileSync(path, "utf8")).toBe(first);
+    await opened.expectAccessible();
+    await replace?.click();
+    await expect.poll(() => readFileSync(path, "utf8")).toContain("second");
+    expect(readdirSync(requests)).toHaveLength(4);
+
+    await page.reload();
+    await page.getByRole("button", { name: /^@mine/ }).click();
+    await page.getByLabel("text", { exact: true }).waitFor();
+    expect(await page.getByLabel("text", { exact: true }).inputValue()).toBe("second");
+    expect(await page.getByLabel("count", { exact: true }).inputValue()).toBe("9007199254740993");
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await page.getByRole("button", { name: /^@rules/ }).click();
+    await page.getByRole("button", { name: "Read", exact: true }).click();
+    await page.getByRole("region", { name: "Result" }).getByText("Be quiet.").waitFor();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await opened.expectAccessible();
+    expect(await page.getByRole("button", { name: /^@anything/ }).textContent()).toContain("<b>any</b>\\u{202e}");
+    await page.getByRole("button", { name: /^@anything/ }).click();
+    await page.getByRole("textbox", { name: "Message" }).press("Control+Enter");
+    await page
+      .getByRole("row", { name: /example\/any/ })
+      .first()
+      .waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -44,6 +44,7 @@ export function connect(onOpen: () => void, listeners: Listeners): void {
   ]);
   const opened = openConnection(webSocketChannel(socket, { frameBytes }), {
     limits: { frameBytes },
+    exactNumbers: true,
     handle: (method, params) => {
       // Only the command itself is at the other end, and of the same version.
       if (method === "changed") listeners.changed(params as unknown as PageNotifications["changed"]);

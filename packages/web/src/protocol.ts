@@ -13,6 +13,7 @@ export type {
   PageInput,
   PageOffer,
   PageProgress,
+  PageRequest,
   PageResult,
 } from "./act/act-protocol.js";
 

@@ -72,7 +72,7 @@ test.each([
   [["talk", "--re"], ["--revision"]],
   [
     ["completion", ""],
-    ["bash", "zsh", "fish", "targets"],
+    ["bash", "zsh", "fish", "targets", "requests"],
   ],
   [["help", "wr"], ["wrap"]],
   [["talk", "--", "bas"], expect.arrayContaining(["bash"])],
@@ -81,12 +81,15 @@ test.each([
   expect(await offered(...words)).toEqual(expected);
 });
 
-test("bash completes the names of configured servers, which it takes apart at the colon", async () => {
+test("bash completes the names of configured servers and of saved requests, which it takes apart", async () => {
   const { stdout: script } = await parlance(["completion", "bash"]);
   const home = mkdtempSync(join(tmpdir(), "parlance-completion-"));
   mkdirSync(join(home, ".cursor"));
   const server = { command: "node", args: ["server.js"] };
   writeFileSync(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: { files: server, fetch: server } }));
+  mkdirSync(join(home, ".parlance/requests"), { recursive: true });
+  for (const name of ["sum", "suite", "two words"])
+    writeFileSync(join(home, ".parlance/requests", `${name}.json`), '{"method":"ping"}');
   writeFileSync(join(home, "script"), script);
   const program = `parlance() { "$NODE" "$MAIN" "$@"; }; source "$HOME/script"
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parlance; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -100,6 +103,9 @@ test("bash completes the names of configured servers, which it takes apart at th
   expect(await completed("call", "cursor", ":")).toEqual(["fetch", "files"]);
   expect(await completed("call", "cursor", ":", "files", "cur")).toEqual([]);
   expect(await completed("wrap", "cur")).toEqual(["cursor"]);
+  expect(await completed("call", "cursor", ":", "files", "@")).toEqual(["suite", "sum"]);
+  expect(await completed("call", "server.js", "@", "sum")).toEqual(["sum"]);
+  expect(await completed("list", "server.js", "@")).toEqual([]);
 });
 
 test("where bash has nothing to offer it completes the names of files", async () => {
@@ -138,6 +144,6 @@ test("every line of the script for fish is a comment, or one command whose words
 
 test("an unknown shell is refused, and those that are known are named", async () => {
   const { code, stderr } = await parlance(["completion", "tcsh"]);
-  expect(stderr).toContain("Allowed choices are bash, zsh, fish, targets.");
+  expect(stderr).toContain("Allowed choices are bash, zsh, fish, targets, requests.");
   expect(code).toBe(1);
 });

@@ -13,6 +13,7 @@ import {
   chosen,
   complete,
   draft,
+  drafted,
   edited,
   enter,
   found,
@@ -29,6 +30,7 @@ import { CallResult } from "./call-result.js";
 import { Editor } from "./editor.js";
 import { membersOf, readText, Unreadable } from "./fields.js";
 import { InputRequests, Roots } from "./input-requests.js";
+import { readRequests, SavedRequests, SaveRequest } from "./saved-requests.js";
 
 /** The panel that acts on the server. */
 export function ActPanel(): JSX.Element | null {
@@ -113,12 +115,13 @@ function Offers(): JSX.Element {
             if (key === "Enter" && all[0] !== undefined) choose(all[0]);
           }}
         />
-        <button type="button" title="read the lists again" onClick={listAgain}>
+        <button type="button" title="read the lists again" onClick={refresh}>
           refresh
         </button>
       </search>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrows move between the buttons in it */}
       <div class="offers" onKeyDown={moveFocus}>
+        <SavedRequests />
         {offers.value.length === 0 && <p>The server offers nothing.</p>}
         {offers.value.length > 0 && all.length === 0 && <p>Nothing has these words.</p>}
         {groups.map(([kind, title]) => {
@@ -145,6 +148,11 @@ function Offers(): JSX.Element {
       </div>
     </>
   );
+}
+
+function refresh(): void {
+  listAgain();
+  void readRequests();
 }
 
 /** The arrows lead from one button to the next. */
@@ -273,6 +281,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
           <code>{command}</code>
         </p>
       )}
+      <SaveRequest request={drafted.value} suggested={name} />
       <CallResult />
     </div>
   );

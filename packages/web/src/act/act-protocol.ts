@@ -108,6 +108,16 @@ export interface PageFault {
   readonly message: string;
 }
 
+/** A request in the folder of saved ones, or why a file there is none. */
+export type PageRequest =
+  | {
+      readonly name: string;
+      readonly method: string;
+      readonly params: Readonly<Record<string, unknown>>;
+      readonly description?: string;
+    }
+  | { readonly name: string; readonly fault: string };
+
 /** The methods of the page's server that act, with their params and results. */
 export interface ActMethods {
   /** The rows of a recording that match a filter, in a format of `parlance export`. */
@@ -144,4 +154,13 @@ export interface ActMethods {
   }): readonly string[];
   /** Waits for the end of the call. */
   result(params: { readonly key: number }): PageResult;
+  /** The saved requests, read from their files. */
+  requests(params: Record<string, never>): readonly PageRequest[];
+  /** Saves a request, and gives back the path of its file; null if there is one of that name that it shall not replace. */
+  saveRequest(params: {
+    readonly name: string;
+    readonly method: string;
+    readonly params: Readonly<Record<string, unknown>>;
+    readonly replaces: boolean;
+  }): string | null;
 }

@@ -3,7 +3,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
 import { batch, computed, signal } from "@preact/signals";
 import { call } from "../connection.js";
-import type { PageActing, PageAnswer, PageCall, PageFault, PageOffer, PageResult } from "../protocol.js";
+import type { PageActing, PageAnswer, PageCall, PageFault, PageOffer, PageRequest, PageResult } from "../protocol.js";
 import { announcement, follows, frame, selectedFrame, view } from "../state.js";
 import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
@@ -132,23 +132,27 @@ function sendable(value: unknown): Readonly<Record<string, unknown>> | undefined
   return isGroup(value) && unreadableIn(value) === undefined ? value : undefined;
 }
 
-/** Makes the request of the chosen offer with its arguments. */
-export async function send(): Promise<void> {
+/** A request before it is sent. */
+export interface Drafted {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The request of the chosen offer with its arguments; undefined while a field cannot be read. */
+export const drafted = computed(() => {
   const offer = chosen.value;
   const args = sendable(draft.value);
-  if (offer === undefined) return;
-  if (args === undefined) return fail(new Error("a field cannot be read: see below it"));
-  const { method, params } = requestOf(offer, args);
+  return offer && args && requestOf(offer, args);
+});
+
+/** Makes the request of the chosen offer with its arguments. */
+export async function send(): Promise<void> {
+  const { method, params } = drafted.value ?? {};
+  if (method === undefined || params === undefined) return fail(new Error("a field cannot be read: see below it"));
   await request(method, params);
 }
 
-function requestOf(
-  { kind, name }: PageOffer,
-  args: Readonly<Record<string, unknown>>,
-): {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-} {
+function requestOf({ kind, name }: PageOffer, args: Readonly<Record<string, unknown>>): Drafted {
   if (kind === "tool") return { method: "tools/call", params: { name, arguments: args } };
   if (kind === "prompt") return { method: "prompts/get", params: { name, arguments: args } };
   return { method: "resources/read", params: { uri: kind === "template" ? expanded(name, args) : name } };
@@ -181,8 +185,8 @@ async function request(method: string, params: Readonly<Record<string, unknown>>
 
 /** A message that is edited, to be sent again. */
 export interface Edited {
-  /** The frame that it was. */
-  readonly n: number;
+  /** The name of its file, or the number of its frame. */
+  readonly from: string;
   /** The method and the params, as JSON that can be read. */
   readonly text: string;
   /** The frame as it was written. */
@@ -211,9 +215,35 @@ export async function edit(): Promise<void> {
     isActOpen.value = true;
     actFailure.value = undefined;
     shownCall.value = undefined;
-    edited.value = { n: row.n ?? 0, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
+    edited.value = { from: `frame ${row.n}`, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
   });
   requestAnimationFrame(() => document.getElementById("edited")?.focus());
+}
+
+/** Opens a saved request: in the form of what it calls, or else in the editor. */
+export function openRequest({ name, method, params }: Exclude<PageRequest, { fault: string }>): void {
+  const { name: tool, uri, arguments: args = {}, ...more } = params;
+  const isPlain = Object.keys(more).length === 0 && isGroup(args);
+  const offer = offers.value.find(
+    (each) => requestOf(each, {}).method === method && each.kind !== "template" && each.name === (tool ?? uri),
+  );
+  if (offer !== undefined && isPlain) {
+    drafts.value = new Map([...drafts.value, [keyOf(offer), args]]);
+    choose(offer);
+    return;
+  }
+  batch(() => {
+    actFailure.value = undefined;
+    shownCall.value = undefined;
+    const raw = ExactNumber.stringify({ jsonrpc: "2.0", id: name, method, params });
+    edited.value = {
+      from: `@${name}`,
+      raw,
+      text: ExactNumber.stringify({ method, params }, 2),
+      isRaw: false,
+      ends: true,
+    };
+  });
 }
 
 /** The method and the params of a request. The rest of it is of the client, which writes it anew. */

@@ -1,13 +1,15 @@
 import type { JSX } from "preact";
 import { acting, choose, edited, message, resend } from "./act-state.js";
 import { CallResult } from "./call-result.js";
+import { SaveRequest } from "./saved-requests.js";
 
 /** Edits a message that the client has sent, and sends it again. */
 export function Editor(): JSX.Element | null {
   const open = edited.value;
   if (open === undefined) return null;
-  const { n, text, raw, isRaw, ends } = open;
-  const fault = message.value?.fault;
+  const { from, text, raw, isRaw, ends } = open;
+  const { method, params, fault } = message.value ?? {};
+  const sent = method === undefined || params === undefined ? undefined : { method, params };
   const value = isRaw ? raw : text;
   const set = (next: Partial<typeof open>): void => {
     edited.value = { ...open, ...next };
@@ -17,7 +19,7 @@ export function Editor(): JSX.Element | null {
       <button type="button" class="back" onClick={() => choose(undefined)}>
         all
       </button>
-      <h2>Edit frame {n}, and send it again</h2>
+      <h2>Edit {from}, and send it again</h2>
       <form
         noValidate
         onSubmit={(event) => {
@@ -73,6 +75,7 @@ export function Editor(): JSX.Element | null {
           </span>
         </div>
       </form>
+      {!isRaw && <SaveRequest key={from} request={sent} suggested={from.replace(/^@|^frame .*/, "")} />}
       {!isRaw && <CallResult />}
     </div>
   );

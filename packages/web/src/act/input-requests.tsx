@@ -95,7 +95,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
 export function Roots(): JSX.Element {
   const roots = acting.value?.roots ?? [];
   return (
-    <details class="roots">
+    <details class="drawer">
       <summary>Roots: {roots.length === 0 ? "no folder" : roots.join(", ")}</summary>
       <form
         onSubmit={(event) => {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock, Tool } from "@parlance/mcp";
 import { type Client, type ClientCallOptions, RpcError } from "@parlance/mcp/client";
-import { codes } from "@parlance/mcp/jsonrpc";
-import { methods } from "@parlance/mcp/protocol";
+import { codes, ExactNumber } from "@parlance/mcp/jsonrpc";
+import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { findTool } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
@@ -12,16 +12,28 @@ import {
   parseArguments,
   type WrittenArgument,
 } from "../../shared/client/tool-arguments.js";
+import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
+import { cut, left, widthOf } from "../../shared/output/columns.js";
 import { blockLines } from "../../shared/output/content-blocks.js";
-import { prettyJson } from "../../shared/output/json-lines.js";
+import { escapeHidden, prettyJson } from "../../shared/output/json-lines.js";
 import type { Style } from "../../shared/output/style.js";
+import { defaultRequests, type SavedRequest, SavedRequests } from "../../shared/requests/saved-requests.js";
 import { askServer } from "./ask-server.js";
 
 interface CallFlags extends ServerFlags {
   readonly revision?: string;
+  readonly requests?: string;
+  readonly save?: string;
 }
+
+/** The forms of saved requests, for help pages. */
+const requestHelp = `Saved requests are JSON files in a folder, .parlance/requests or that of --requests:
+  { "method": "tools/call", "params": { "name": "add", "arguments": { "a": 2 } } }
+  @name         make the request in name.json; arguments behind it replace its own
+  @             list them; no server is started
+  --save name   write the call to name.json, without _meta; a file that is there stays`;
 
 /** Adds `parlance call`. */
 export function registerCall(program: Command, invocation: Invocation): void {
@@ -29,46 +41,117 @@ export function registerCall(program: Command, invocation: Invocation): void {
     name: "call",
     summary: "call one tool of a server, and print its result",
     description: "Call one tool of a server. The result goes to stdout, its time and size to stderr.",
-    words: "<tool> [name=value…]",
+    words: "<tool|@request> [name=value…]",
+    addOptions: (command) =>
+      void command
+        .option("--save <name>", "save the call as a request of this name")
+        .option("--requests <folder>", `the folder of saved requests (default: ${defaultRequests})`),
     json: "print the result as JSON, for programs",
-    help: [argumentHelp],
+    help: [argumentHelp, requestHelp],
     examples: `  parlance call "node server.js" add a:=2 b:=3
   parlance call add a=2 b=3 -- node server.js
   parlance call --header 'X-Key: abc' https://example.com/mcp add a=2 b=3
-  parlance call --json ./server.js search query=alice | jq .structuredContent`,
+  parlance call --json ./server.js search query=alice | jq .structuredContent
+  parlance call --save three "node server.js" add a=1 b=2
+  parlance call "node server.js" @three b=5`,
     run: call,
   });
 }
 
 async function call({ target, rest }: TargetWords, flags: CallFlags, invocation: Invocation): Promise<number> {
-  const [name, ...others] = rest;
+  const [word, ...others] = rest;
   const written = parseArguments(others);
-  if (name === undefined) throw usageFailure("there is no tool to call", "parlance call <tool> -- node server.js");
-  return askServer<CallToolResult>(
-    { target, flags, invocation },
-    {
-      method: methods.callTool,
-      perform: (client, options) => callTool(client, { name, written }, options),
-      lines: toolResultLines,
+  const requests = new SavedRequests(flags.requests);
+  if (word === "@" || (word === undefined && target === "@")) return listRequests(requests, flags, invocation);
+  if (word === undefined) throw usageFailure("there is no tool to call", "parlance call <tool> -- node server.js");
+  const save = await saver(requests, flags.save, invocation);
+  const request: Pick<SavedRequest, "method" | "params"> = word.startsWith("@")
+    ? await requests.read(word.slice(1))
+    : { method: methods.callTool, params: { name: word } };
+  const asking = { target, flags, invocation };
+  const { method, params } = request;
+  const { name, arguments: args = {}, ...more } = params;
+  if (method !== methods.callTool || typeof name !== "string" || !isObject(args) || Object.keys(more).length > 0)
+    return askServer<JsonObject>(asking, {
+      method,
+      perform: (client, options) => repeat(client, { method, params, written, save }, options),
+      lines: (result) => prettyJson(result).split("\n"),
       failed: ({ isError }) => (isError === true ? "isError" : undefined),
-    },
-  );
+    });
+  return askServer<CallToolResult>(asking, {
+    method,
+    perform: (client, options) => callTool(client, { name, args, written, save }, options),
+    lines: toolResultLines,
+    failed: ({ isError }) => (isError === true ? "isError" : undefined),
+  });
+}
+
+/** Saves a request, once its arguments are typed. */
+type Save = (request: Pick<SavedRequest, "method" | "params">) => Promise<void>;
+
+/** Saves a request under a name; without one, nothing. @throws Failure if there is one of that name */
+async function saver(requests: SavedRequests, name: string | undefined, { err }: Invocation): Promise<Save> {
+  if (name === undefined) return async () => undefined;
+  const taken = (): Failure =>
+    usageFailure(`there is a request ${name} in ${requests.directory}`, "choose another name, or remove its file");
+  if (await requests.has(name)) throw taken();
+  return async (request) => {
+    const path = await requests.save(name, request, false);
+    if (path === undefined) throw taken();
+    err.print(err.style.dim(`saved to ${path}`));
+  };
+}
+
+async function listRequests(requests: SavedRequests, { json }: CallFlags, { out, err }: Invocation): Promise<number> {
+  const all = await requests.list();
+  const readable = all.flatMap((each) => ("fault" in each ? [] : [each]));
+  const width = Math.max(0, ...readable.map(({ name }) => widthOf(name)));
+  if (json === true) out.print(escapeHidden(ExactNumber.stringify(readable)));
+  else
+    for (const { name, method, params, description = subjectOf(params) } of readable)
+      out.print(`@${left(name, width)}  ${cut(method, 40)}  ${out.style.dim(cut(description, 200))}`.trimEnd());
+  for (const each of all) if ("fault" in each) err.print(err.style.yellow(each.fault));
+  if (all.length === 0) err.print(err.style.dim(`there is no request in ${requests.directory}: --save makes one`));
+  return exitCodes.clean;
+}
+
+function subjectOf({ name, uri }: JsonObject): string {
+  return typeof name === "string" ? name : typeof uri === "string" ? uri : "";
 }
 
 interface WrittenCall {
   readonly name: string;
+  /** The arguments of a saved request. */
+  readonly args: JsonObject;
+  /** The arguments of the command line, which replace those. */
   readonly written: readonly WrittenArgument[];
+  readonly save: Save;
 }
 
 async function callTool(
   client: Client,
-  { name, written }: WrittenCall,
+  { name, args: saved, written, save }: WrittenCall,
   options: ClientCallOptions,
 ): Promise<CallToolResult> {
   const { onProgress: _, ...listing } = options;
   const tools: readonly Tool[] = await client.tools.list(listing).all();
-  const args = argumentsFor(written, findTool(name, tools).inputSchema);
+  const args = { ...saved, ...argumentsFor(written, findTool(name, tools).inputSchema) };
+  await save({ method: methods.callTool, params: { name, arguments: args } });
   return client.tools.call(name, args, options).catch(explainInternal);
+}
+
+/** Makes a saved request that is no plain call of a tool. Arguments are those of a prompt, or members of the params. */
+async function repeat(
+  client: Client,
+  { method, params, written, save }: Pick<SavedRequest, "method" | "params"> & Pick<WrittenCall, "written" | "save">,
+  { onProgress: _, ...options }: ClientCallOptions,
+): Promise<JsonObject> {
+  const args = argumentsFor(written, {});
+  const { arguments: known = {} } = params;
+  const isNested = method === methods.getPrompt || method === methods.callTool;
+  const whole = isNested && isObject(known) ? { ...params, arguments: { ...known, ...args } } : { ...params, ...args };
+  await save({ method, params: whole });
+  return client.call(method, whole, options);
 }
 
 /** Adds a remedy for the author of the tool to an internal error without details. */

@@ -2,8 +2,9 @@ import { Argument, type Command, type Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 
-const help = `The script completes commands, options, hosts, files and the names of configured
-servers, which parlance completion targets prints. To load it in every shell,
+const help = `The script completes commands, options, hosts, files, the names of configured
+servers, which parlance completion targets prints, and behind parlance call those
+of saved requests, which parlance completion requests prints. To load it in every shell,
 add the line for your shell to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
   ~/.zshrc, after compinit      source <(parlance completion zsh)
@@ -18,7 +19,20 @@ Examples:
   parlance completion fish > ~/.config/fish/completions/parlance.fish`;
 
 /** The names that completion scripts ask for at run time. */
-const targets = "targets";
+const asked = ["targets", "requests"] as const;
+type Asked = (typeof asked)[number];
+
+const readers: Readonly<Record<Asked, () => Promise<readonly string[]>>> = {
+  targets: async () => (await import("../../shared/target/configured-target.js")).configuredNames(),
+  requests: async () => {
+    const { SavedRequests } = await import("../../shared/requests/saved-requests.js");
+    return (await new SavedRequests().list()).flatMap((each) => ("fault" in each ? [] : `@${each.name}`));
+  },
+};
+
+function isAsked(word: Shell | Asked): word is Asked {
+  return asked.some((each) => each === word);
+}
 
 /** Adds `parlance completion`. */
 export function registerCompletion(program: Command, { out, run }: Invocation): void {
@@ -27,16 +41,12 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
     .summary("print a script for completion in a shell")
     .description("Print a script with which a shell completes the command line of parlance.")
     .usage(`[options] ${shells.join("|")}`)
-    .addArgument(new Argument("<shell>").choices([...shells, targets]))
+    .addArgument(new Argument("<shell>").choices([...shells, ...asked]))
     .addHelpText("after", `\n${help}`)
-    .action((shell: Shell | typeof targets) =>
+    .action((word: Shell | Asked) =>
       run(async () => {
-        if (shell === targets) {
-          const { configuredNames } = await import("../../shared/target/configured-target.js");
-          out.print(...(await configuredNames()).filter((name) => !/\s/.test(name)));
-          return exitCodes.clean;
-        }
-        out.print(completionScript(shell, commandTable(program)));
+        if (isAsked(word)) out.print(...(await readers[word]()).filter((name) => !/\s/.test(name)));
+        else out.print(completionScript(word, commandTable(program)));
         return exitCodes.clean;
       }),
     );
@@ -61,9 +71,9 @@ function bash({ options, commands }: CommandTable): string {
   return `# Completion of parlance for bash:  source <(parlance completion bash)
 _parlance() {
   local word= command= words= options= targets= place=0 i each joined= typed=()
-  for ((i = 0; i <= COMP_CWORD; i++)); do # Bash takes host:server apart at the colon.
+  for ((i = 0; i <= COMP_CWORD; i++)); do # Bash takes host:server and @request apart.
     each=\${COMP_WORDS[i]}
-    if ((i > 1)) && [[ $each == : || $joined == : ]]; then typed[\${#typed[@]}-1]+=$each
+    if ((i > 1)) && [[ $each == : || $joined == : || $joined == @ ]]; then typed[\${#typed[@]}-1]+=$each
     else typed+=("$each"); fi
     joined=$each
   done
@@ -87,9 +97,11 @@ ${commands.map(({ name, words, options: own, targets }) => row(name, words, own,
   esac
   [[ -n $targets && $word != -* ]] && ((place == 0)) && words=$(parlance completion targets 2>/dev/null)
   ((place > 0)) && words=
+  [[ $command == call && $word == @* ]] && words=$(parlance completion requests 2>/dev/null)
   [[ $word == -* ]] && words=$options
   COMPREPLY=($(compgen -W "$words" -- "$word"))
-  # What bash has taken apart at the colon is typed already.
+  # What bash has taken apart is typed already.
+  [[ $word == @* && $COMP_WORDBREAKS == *@* ]] && COMPREPLY=("\${COMPREPLY[@]#@}")
   [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
 }
 # What is not completed here is the name of a file.
@@ -129,13 +141,20 @@ _parlance_targets() {
   compadd -a names
   _files
 }
+_parlance_requests() {
+  local -a names
+  names=(\${(f)"$(parlance completion requests 2>/dev/null)"})
+  compadd -a names
+  _files
+}
 compdef _parlance parlance`;
 }
 
 function zshCase({ name, words, options, targets }: CommandRow): string {
   const known = words.length === 0 ? [] : [quoted(`1:word:(${words.join(" ")})`)];
+  const second = name === "call" ? [quoted("*:argument:_parlance_requests")] : [quoted("*:file:_files")];
   const first = targets ? [quoted("1:target:_parlance_targets")] : known;
-  const specs = [...options.flatMap(zshOption), ...first, quoted("*:file:_files")];
+  const specs = [...options.flatMap(zshOption), ...first, ...second];
   return `    ${name}) _arguments ${specs.join(" ")} ;;`;
 }
 
@@ -157,6 +176,7 @@ function fish({ options, commands }: CommandTable): string {
         line(top, `-f -a ${name} -d ${fishQuoted(summary)}`),
         ...own.map((option) => line(inside, fishOption(option))),
         ...(targets ? [line(inside, "-a '(parlance completion targets 2>/dev/null)'")] : []),
+        ...(name === "call" ? [line(inside, "-a '(parlance completion requests 2>/dev/null)'")] : []),
         ...(words.length === 0 ? [] : [line(inside, `-f -a ${quoted(words.join(" "))}`)]),
       ];
     }),

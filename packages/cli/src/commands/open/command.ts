@@ -5,6 +5,7 @@ import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { Acting, type Examine } from "./acting.js";
 import type { CommandTargetWords } from "./offers.js";
 import { type PageServer, servePage } from "./page-server.js";
@@ -69,11 +70,12 @@ export async function showConversation(
   path: string,
   words: CommandTargetWords,
   examine: Examine,
+  requests: SavedRequests,
   { err, interrupt }: Invocation,
 ): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
   const recordings = new Recordings(path, interrupt);
   const acting = new Acting(words, recordings.first, examine);
-  const page = await listening({ recordings, acting });
+  const page = await listening({ recordings, acting, requests });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return { page, acting };
 }

@@ -2,6 +2,7 @@ import { type Connection, createService, RpcError, type Service } from "@parlanc
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageMethods, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter } from "@parlance/wire";
+import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf, shellWord } from "../export/exported.js";
 import type { Acting } from "./acting.js";
 import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
@@ -24,21 +25,25 @@ export interface Shown {
   readonly recordings: Recordings;
   /** The server that the command is connected to. Default: pages only look. */
   readonly acting?: Acting | undefined;
+  /** Where pages save requests for it. */
+  readonly requests?: SavedRequests | undefined;
 }
 
 /** The view of one page: one recording through one filter. */
 export class PageService {
   readonly #recordings: Recordings;
   readonly #acting: Acting | undefined;
+  readonly #requests: SavedRequests | undefined;
   readonly #remote: () => Connection;
   #view: RecordingView | undefined;
   #timer: NodeJS.Timeout | undefined;
   #actTimer: NodeJS.Timeout | undefined;
 
   /** @param remote the page, to which growth is notified */
-  constructor({ recordings, acting }: Shown, remote: () => Connection) {
+  constructor({ recordings, acting, requests }: Shown, remote: () => Connection) {
     this.#recordings = recordings;
     this.#acting = acting;
+    this.#requests = requests;
     this.#remote = remote;
     acting?.watchers.add(this.#acted);
   }
@@ -101,6 +106,9 @@ export class PageService {
       },
       complete: (params) => this.#act.complete(params).catch(explain),
       result: ({ key }) => this.#act.result(key),
+      requests: () => this.#requests?.list().catch(explain) ?? [],
+      saveRequest: async ({ name, replaces, ...request }) =>
+        (await this.#requests?.save(name, request, replaces).catch(explain)) ?? null,
     };
     const service = createService();
     for (const [name, run] of Object.entries(handlers))
@@ -221,6 +229,13 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
     ["kind", "name", "argument", "value", "settled"],
   ),
   result: object({ key: number }, ["key"]),
+  requests: object({}, []),
+  saveRequest: object({ name: string, method: string, params: { type: "object" }, replaces: boolean }, [
+    "name",
+    "method",
+    "params",
+    "replaces",
+  ]),
 };
 
 function summaryOf({ recording, count }: RecordingView): PageView {

@@ -15,6 +15,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { summaryLines } from "../../shared/output/report-text.js";
 import { printFailure } from "../../shared/output/terminal.js";
 import { TailView } from "../../shared/recordings/tailed-recording.js";
+import { defaultRequests, SavedRequests } from "../../shared/requests/saved-requests.js";
 import type { Examine } from "../open/acting.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { FollowedRecordings } from "./followed-recordings.js";
@@ -28,6 +29,7 @@ interface RunFlags extends ServerFlags {
   readonly keepSecrets?: true;
   readonly name?: string;
   readonly ui?: true;
+  readonly requests?: string;
 }
 
 const about = `Be the client of a server, and record every byte: greet it, list everything that
@@ -46,7 +48,8 @@ export function registerRun(program: Command, invocation: Invocation): void {
         .option("--record <file>", "record to this file; one that holds something is left alone")
         .option("--keep-secrets", keepSecretsHelp)
         .option("--name <name>", "what the server is called in the name of the recording")
-        .option("--ui", "show it in the browser too, until Ctrl-C"),
+        .option("--ui", "show it in the browser too, until Ctrl-C")
+        .option("--requests <folder>", `where the page saves requests (default: ${defaultRequests})`),
     help: [argumentHelp],
     examples: `  parlance run -- node server.js
   parlance run --once --call "add a:=2 b:=3" "node server.js"
@@ -67,7 +70,13 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     (await import("../doctor/command.js")).examineTarget(target, flags, invocation, watcher);
   const shown =
     flags.ui === true
-      ? await (await import("../open/command.js")).showConversation(recorded.path, words, examine, invocation)
+      ? await (await import("../open/command.js")).showConversation(
+          recorded.path,
+          words,
+          examine,
+          new SavedRequests(flags.requests),
+          invocation,
+        )
       : undefined;
   const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
