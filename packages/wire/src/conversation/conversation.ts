@@ -13,6 +13,7 @@ import { type Pending, PendingTracker } from "./pending.js";
 import type { Row, RowKind } from "./row.js";
 import { WireSession } from "./session.js";
 import { signInStepOf } from "./sign-in.js";
+import { Timeline } from "./timeline.js";
 
 /** Options of a conversation. */
 export interface ConversationOptions {
@@ -42,6 +43,7 @@ export class Conversation {
   readonly rows: Row[] = [];
   /** The sessions, in the order in which they began. */
   readonly sessions: WireSession[] = [];
+  readonly #timeline = new Timeline(this.rows);
   readonly #judge: Judge;
   readonly #keepRows: boolean;
   readonly #outlook = new PendingTracker();
@@ -83,6 +85,12 @@ export class Conversation {
    */
   pending(now?: number): readonly Pending[] {
     return this.#outlook.pendingOf(this.sessions, now);
+  }
+
+  /** The operations and sign-ins as spans, up to the last row; none without `keepRows`. They are found when they are first read. */
+  get timeline(): Timeline {
+    this.#timeline.update();
+    return this.#timeline;
   }
 
   /** Verdicts of the rules so far, in order. */
