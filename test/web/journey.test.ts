@@ -37,7 +37,7 @@ inBrowser("from a slow call to its bytes, to a call of another tool, to a report
     await page.locator("#filter").fill("method:tools/call lat>500ms");
     await page.getByText(/^1 of \d+$/).waitFor();
     await page.getByRole("row", { name: /tools\/call: slow/ }).click();
-    await page.getByRole("button", { name: /^only this call/ }).waitFor();
+    await page.getByRole("button", { name: /^call\(/ }).waitFor();
     expect(await page.locator(".hex").textContent()).toContain("73 6c 6f 77"); // slow
     await page.getByRole("button", { name: /^request \d+/ }).click();
     await page.getByRole("button", { name: /^edit & resend/ }).click();
@@ -51,7 +51,10 @@ inBrowser("from a slow call to its bytes, to a call of another tool, to a report
     await result.getByRole("button", { name: /^request/ }).click();
     await page.getByRole("heading", { name: /^req/ }).waitFor();
     await page.getByRole("button", { name: "clear" }).click();
-    await page.locator(".detail").getByRole("button", { name: "only this call" }).click();
+    await page
+      .locator(".detail")
+      .getByRole("button", { name: /^call\(/ })
+      .click();
     await page.getByText(/^2 of \d+$/).waitFor();
     await expectReport(page, page.getByRole("button", { name: /^export/ }).click());
     expect(faults).toEqual([]);

@@ -6,6 +6,7 @@ export function conditionsOf(row: PageRow): Readonly<Record<string, string | und
   const [rule] = rules;
   return {
     n: n === undefined || pair === undefined ? undefined : `pair(${n})`,
+    call: id === undefined || pair === undefined ? undefined : `call(${id})`,
     from: from === undefined ? undefined : `dir:${from === "client" ? "c2s" : "s2c"}`,
     kind: `kind:${kind}`,
     id: id === undefined ? undefined : `id:${id}`,

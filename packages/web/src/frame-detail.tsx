@@ -48,50 +48,43 @@ function Head({ shown }: { readonly shown: PageFrame }): JSX.Element {
     session === undefined ? undefined : `session ${session}`,
     revision,
   ];
+  const said = facts.filter((fact) => fact !== undefined && fact !== "").join("  ·  ");
+  const conditions = Object.values(conditionsOf(row)).filter((condition) => condition !== undefined);
   return (
     <header class="about">
-      <h2>
-        {kind} {n}
-        {id !== undefined && <code> id {id}</code>}
-      </h2>
-      <p>{facts.filter((fact) => fact !== undefined && fact !== "").join("  ·  ")}</p>
-      {pair !== undefined && (
-        <button type="button" onClick={() => void select(pair)}>
-          {kind === "req" ? "response" : "request"} {pair} <kbd>]</kbd>
-        </button>
-      )}
-      {id !== undefined && pair !== undefined && (
-        <button type="button" onClick={() => addFilter(`call(${id})`)}>
-          only this call
-        </button>
-      )}
-      {shown.bytes !== undefined && <Copy shown={shown} />}
-      {editable.value && (
-        <button type="button" onClick={() => void edit()}>
-          edit &amp; resend <kbd>e</kbd>
-        </button>
-      )}
-      <p class="conditions">
-        {Object.values(conditionsOf(row)).map(
-          (condition) =>
-            condition !== undefined && (
-              <button
-                key={condition}
-                type="button"
-                title={`filter by ${condition}`}
-                onClick={() => addFilter(condition)}
-              >
-                {condition}
-              </button>
-            ),
+      <div>
+        <h2>
+          {kind} {n}
+          {id !== undefined && <code> id {id}</code>}
+        </h2>
+        <p title={said}>{said}</p>
+        {pair !== undefined && (
+          <button type="button" onClick={() => void select(pair)}>
+            {kind === "req" ? "response" : "request"} {pair} <kbd>]</kbd>
+          </button>
         )}
-      </p>
-      {shown.bytes !== undefined && <Views />}
-      {pending !== undefined && (
-        <p class="pending">
-          <Icon name="waits" /> {pending}
+        {shown.bytes !== undefined && <Copy shown={shown} />}
+        {editable.value && (
+          <button type="button" onClick={() => void edit()}>
+            edit &amp; resend <kbd>e</kbd>
+          </button>
+        )}
+      </div>
+      <div>
+        {pending !== undefined && (
+          <p class="pending" title={pending}>
+            <Icon name="waits" /> {pending}
+          </p>
+        )}
+        <p class="conditions">
+          {conditions.map((condition) => (
+            <button key={condition} type="button" title={`filter by ${condition}`} onClick={() => addFilter(condition)}>
+              {condition}
+            </button>
+          ))}
         </p>
-      )}
+        {shown.bytes !== undefined && <Views />}
+      </div>
     </header>
   );
 }
