@@ -4,7 +4,7 @@ import { Export } from "./act/export.js";
 import { call } from "./connection.js";
 import { Icon } from "./icons.js";
 import type { FilterTerms } from "./protocol.js";
-import { filter, filterFault, open, view } from "./state.js";
+import { filter, filterFault, onlySpan, open, showOnlySpan, view } from "./state.js";
 
 /** The conditions of filters, for completion. The command's own help has the whole grammar. */
 const conditions = [
@@ -143,6 +143,11 @@ export function FilterBar(): JSX.Element {
           </>
         )}
       </output>
+      {onlySpan.value !== undefined && (
+        <button type="button" aria-pressed={true} onClick={() => showOnlySpan(undefined)}>
+          only the operation of frame {onlySpan.value} <span aria-hidden="true">×</span>
+        </button>
+      )}
       {filter.value !== "" && <Actions />}
       <Export />
     </search>

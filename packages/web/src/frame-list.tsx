@@ -3,6 +3,7 @@ import { useCallback, useRef } from "preact/hooks";
 import { conditionsOf } from "./conditions.js";
 import { bytesText, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
+import { spanRows } from "./panels/timeline-state.js";
 import type { PageRow } from "./protocol.js";
 import { addFilter, arrivals, duration, follows, overview, rowAt, selectedPlace, selectPlace, view } from "./state.js";
 import { VirtualRows } from "./virtual-rows.js";
@@ -16,10 +17,14 @@ export function FrameList(): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const count = view.value?.count ?? 0;
   const place = selectedPlace.value;
+  const marked = spanRows.value;
   void arrivals.value; // Rows that are drawn empty are drawn again when they are there.
   const render = useCallback(
-    (at: number) => <Row key={at} place={at} row={rowAt(at)} isSelected={at === place} />,
-    [place, arrivals.value],
+    (at: number) => {
+      const row = rowAt(at);
+      return <Row key={at} place={at} row={row} isSelected={at === place} isOfSpan={marked.has(row?.n)} />;
+    },
+    [place, marked, arrivals.value],
   );
   return (
     <section class="frames" aria-label="Frames">
@@ -65,15 +70,17 @@ interface RowOptions {
   readonly place: number;
   readonly row: PageRow | undefined;
   readonly isSelected: boolean;
+  /** It belongs to the span that the timeline shows. */
+  readonly isOfSpan: boolean;
 }
 
-function Row({ place, row, isSelected }: RowOptions): JSX.Element {
+function Row({ place, row, isSelected, isOfSpan }: RowOptions): JSX.Element {
   const bad = row?.rules.some(({ level }) => level === "must") === true;
   return (
     // The grid has the focus, and its keys select rows.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <div
-      class={`row ${row?.kind ?? ""} ${bad ? "bad" : ""} ${isSelected ? "selected" : ""}`}
+      class={`row ${row?.kind ?? ""} ${bad ? "bad" : ""} ${isSelected ? "selected" : ""} ${isOfSpan ? "of-span" : ""}`}
       id={`row-${place}`}
       role="row"
       aria-rowindex={place + 2}

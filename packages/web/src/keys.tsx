@@ -7,6 +7,7 @@ import {
   detailMode,
   filter,
   follows,
+  onlySpan,
   open,
   panel,
   select,
@@ -69,7 +70,7 @@ const keys: readonly Key[] = [
     does: `panel: ${title}`,
     run: () => {
       panel.value = name;
-      const shown = name === "frame" ? '[role="grid"]' : ".panel";
+      const shown = { frame: '[role="grid"]', timeline: ".lanes" }[name as string] ?? ".panel";
       requestAnimationFrame(() => document.querySelector<HTMLElement>(shown)?.focus());
     },
   })),
@@ -108,6 +109,7 @@ const keys: readonly Key[] = [
     does: "clear the filter",
     run: () => {
       filter.value = "";
+      onlySpan.value = undefined;
       void open();
     },
   },

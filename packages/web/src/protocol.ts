@@ -1,6 +1,7 @@
 // The methods that the page calls and the notifications that it gets, in JSON-RPC over one WebSocket.
 
 import type { ActMethods, PageActing } from "./act/act-protocol.js";
+import type { TimelineMethods } from "./panels/timeline-protocol.js";
 
 export type {
   ActMethods,
@@ -16,6 +17,7 @@ export type {
   PageRequest,
   PageResult,
 } from "./act/act-protocol.js";
+export type { PageSpan, PageSpanDetail, PageSpanPart, PageTimeline } from "./panels/timeline-protocol.js";
 
 /** The subprotocol of the WebSocket. */
 export const pageProtocol = "parlance-page";
@@ -286,10 +288,17 @@ export interface FilterTerms {
 }
 
 /** The methods of the page's server, with their params and results. */
-export interface PageMethods extends ActMethods {
+export interface PageMethods extends ActMethods, TimelineMethods {
   recordings(params: Record<string, never>): readonly RecordingName[];
-  /** Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. */
-  open(params: { readonly recording?: string; readonly filter: string }): PageView | { readonly fault: FilterFault };
+  /**
+   * Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. With the number of a row, only
+   * the rows of its span are shown.
+   */
+  open(params: {
+    readonly recording?: string;
+    readonly filter: string;
+    readonly span?: number;
+  }): PageView | { readonly fault: FilterFault };
   rows(params: { readonly from: number; readonly count: number }): readonly PageRow[];
   frame(params: { readonly n: number }): PageFrame | null;
   /** The command line that sends a request, or that of a response, again; null for other messages. */

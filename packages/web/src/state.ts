@@ -25,8 +25,10 @@ export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** The panel in the lower half of the page. */
-export type PanelName = "frame" | "contract" | "cost" | "process" | "doctor";
+export type PanelName = "frame" | "timeline" | "contract" | "cost" | "process" | "doctor";
 export const panel = signal<PanelName>("frame");
+/** The span whose rows the list shows, by its first row; undefined if it shows those of all. */
+export const onlySpan = signal<number | undefined>(undefined);
 /** What stands beside the selected frame. */
 export type DetailMode = "bytes" | "pair" | "changes";
 export const detailMode = signal<DetailMode>("bytes");
@@ -117,8 +119,13 @@ async function readOverview(): Promise<void> {
 export async function open(name = recording): Promise<void> {
   const asked = filter.value;
   try {
-    const opened = await call("open", { filter: asked, ...(name !== undefined && { recording: name }) });
-    if (asked !== filter.value) return;
+    const span = onlySpan.value;
+    const opened = await call("open", {
+      filter: asked,
+      ...(name !== undefined && { recording: name }),
+      ...(span !== undefined && { span }),
+    });
+    if (asked !== filter.value || span !== onlySpan.value) return;
     if ("fault" in opened) {
       filterFault.value = opened.fault;
       return;
@@ -183,7 +190,7 @@ export function selectPlace(place: number): void {
   const at = Math.min(Math.max(0, place), count - 1);
   selectedPlace.value = at;
   // A list that follows selects by itself.
-  if (!follows.value) panel.value = "frame";
+  if (!follows.value && panel.value !== "timeline") panel.value = "frame";
   const row = rowAt(at);
   if (row === undefined) reading = selectUnread(at);
   else if (row.n !== undefined) void select(row.n);
@@ -211,12 +218,19 @@ export function addFilter(condition: string): void {
   void open();
 }
 
+/** Shows the rows of one span in the list, or those of all. */
+export function showOnlySpan(n: number | undefined): void {
+  onlySpan.value = n;
+  void open();
+}
+
 /** The address names the recording, the row and the filter: it opens the same in the page of somebody else who has the file. */
 function writeAddress(): void {
   if (view.value === undefined) return;
   const query = new URLSearchParams();
   if (recording !== undefined) query.set("recording", recording);
   if (filter.value !== "") query.set("q", filter.value);
+  if (onlySpan.value !== undefined) query.set("span", String(onlySpan.value));
   const path = selected.value === undefined ? "" : `/${selected.value}`;
   const hash = `#${path}${query.size > 0 ? `?${query}` : ""}`;
   if (hash !== location.hash) history.replaceState(null, "", hash === "#" ? location.pathname : hash);
@@ -227,5 +241,7 @@ function readAddress(): void {
   const values = new URLSearchParams(query ?? "");
   recording = values.get("recording") ?? recording;
   filter.value = values.get("q") ?? filter.value;
+  const span = values.get("span");
+  if (span !== null && /^\d+$/.test(span)) onlySpan.value = Number(span);
   if (n !== undefined) selected.value = Number(n);
 }

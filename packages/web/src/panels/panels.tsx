@@ -6,6 +6,7 @@ import { ContractPanel } from "./contract-panel.js";
 import { CostPanel } from "./cost-panel.js";
 import { DoctorPanel } from "./doctor-panel.js";
 import { ProcessPanel } from "./process-panel.js";
+import { TimelinePanel } from "./timeline-panel.js";
 
 interface Panel {
   readonly name: PanelName;
@@ -17,6 +18,7 @@ interface Panel {
 /** The panels of the lower half of the page. */
 export const panels: readonly Panel[] = [
   { name: "frame", title: "Frame", key: "d", show: FrameDetail },
+  { name: "timeline", title: "Timeline", key: "l", show: TimelinePanel },
   { name: "contract", title: "Contract", key: "c", show: ContractPanel },
   { name: "cost", title: "Cost", key: "$", show: CostPanel },
   { name: "process", title: "Process", key: "p", show: ProcessPanel },

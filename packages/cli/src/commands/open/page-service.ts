@@ -1,7 +1,7 @@
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageMethods, PageView } from "@parlance/web/protocol";
-import { compileFilter, parseFilter } from "@parlance/wire";
+import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf, shellWord } from "../export/exported.js";
 import type { Acting } from "./acting.js";
@@ -11,6 +11,7 @@ import { changesOf } from "./page-changes.js";
 import { costsOf } from "./page-costs.js";
 import { contractsOf, processesOf } from "./page-panels.js";
 import { pageFrame, pageRow } from "./page-rows.js";
+import { spanOf, spansIn } from "./page-timeline.js";
 import { RecordingView } from "./recording-view.js";
 import type { Recordings } from "./recordings.js";
 
@@ -28,6 +29,8 @@ export interface Shown {
   /** Where pages save requests for it. */
   readonly requests?: SavedRequests | undefined;
 }
+
+const noSpans = { lanes: 0, spans: [] };
 
 /** The view of one page: one recording through one filter. */
 export class PageService {
@@ -67,6 +70,8 @@ export class PageService {
       contracts: () => contractsOf(this.#view?.recording.conversation),
       costs: () => costsOf(this.#view?.recording.conversation),
       processes: () => processesOf(this.#view?.recording),
+      timeline: (window) => (this.#view === undefined ? noSpans : spansIn(this.#view.recording.conversation, window)),
+      span: ({ n }) => (this.#view && spanOf(this.#view.recording.conversation, n)) ?? null,
       overview: ({ buckets }) => this.#view?.overview(Math.min(buckets, mostRows)) ?? [],
       export: ({ recording, to, filter }) => this.#recordings.export(recording, to, filter).catch(explain),
       acting: () => this.#acting?.state ?? null,
@@ -140,11 +145,16 @@ export class PageService {
   async #open({
     recording: name,
     filter,
+    span,
   }: Parameters<PageMethods["open"]>[0]): Promise<ReturnType<PageMethods["open"]>> {
     const parsed = parseFilter(filter);
     if (!parsed.ok) return { fault: parsed.fault };
     const recording = await this.#recordings.open(name);
-    const view = new RecordingView(recording, compileFilter(parsed.filter), () => this.#changed());
+    const matches = compileFilter(parsed.filter);
+    const isOfSpan = (row: Row): boolean =>
+      row.n !== undefined && span !== undefined && recording.conversation.timeline.spanOf(row.n)?.n === span;
+    const test = span === undefined ? matches : (row: Row): boolean => isOfSpan(row) && matches(row);
+    const view = new RecordingView(recording, test, () => this.#changed());
     await view.open();
     this.#view?.close();
     this.#view = view;
@@ -177,6 +187,7 @@ function explain(cause: unknown): never {
 }
 
 const number = { type: "integer", minimum: 0 };
+const amount = { type: "number", minimum: 0 };
 const boolean = { type: "boolean" };
 const string = { type: "string", maxLength: 10_000 };
 
@@ -187,7 +198,7 @@ function object(properties: object, required: readonly string[]): JsonObject {
 /** The messages that a page may send. */
 const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   recordings: object({}, []),
-  open: object({ recording: string, filter: string }, ["filter"]),
+  open: object({ recording: string, filter: string, span: number }, ["filter"]),
   rows: object({ from: number, count: number }, ["from", "count"]),
   frame: object({ n: number }, ["n"]),
   commandLine: object({ n: number }, ["n"]),
@@ -195,6 +206,8 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
   overview: object({ buckets: number }, ["buckets"]),
+  timeline: object({ from: amount, until: amount, pixels: number }, ["from", "until", "pixels"]),
+  span: object({ n: number }, ["n"]),
   terms: object({}, []),
   saveFilter: object({ filter: string, saved: boolean }, ["filter", "saved"]),
   contracts: object({}, []),

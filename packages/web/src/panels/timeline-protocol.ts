@@ -1,0 +1,62 @@
+/** A span on the timeline, or several that are too narrow to be shown one by one; see `Span` of `@parlance/wire`. */
+export interface PageSpan {
+  /** The number of its first row. */
+  readonly n: number;
+  readonly kind: "operation" | "sign-in";
+  /** The spans that it stands for. */
+  readonly count: number;
+  readonly from: "client" | "server";
+  /** Its method and the tool, the prompt or the URI; without control characters. */
+  readonly what: string;
+  readonly lane: number;
+  /** Milliseconds since the recording began. */
+  readonly at: number;
+  /** Undefined while it waits. */
+  readonly until: number | undefined;
+  readonly isBad: boolean;
+  /** The parts within the first request, of a span that has room for them. */
+  readonly parts: readonly Pick<PageSpanPart, "kind" | "at" | "until">[];
+  /** The times of its notifications. */
+  readonly notices: readonly number[];
+}
+
+/** One request of a span with its response; in a sign-in, one exchange of HTTP. */
+export interface PageSpanPart {
+  readonly kind: "request" | "round" | "question" | "task" | "exchange";
+  /** The number of its first row. */
+  readonly n: number;
+  readonly from: "client" | "server";
+  readonly what: string;
+  readonly at: number;
+  readonly until: number | undefined;
+  /** `ok`, `isError`, `error -32602`, `HTTP 401`; undefined while there is none. */
+  readonly outcome: string | undefined;
+}
+
+/** The spans of a part of the recording. */
+export interface PageTimeline {
+  readonly lanes: number;
+  /** In the order of their beginnings. */
+  readonly spans: readonly PageSpan[];
+}
+
+/** Everything about one span. */
+export interface PageSpanDetail extends Omit<PageSpan, "parts" | "notices" | "count" | "lane"> {
+  /** The first of its requests. */
+  readonly parts: readonly PageSpanPart[];
+  readonly partCount: number;
+  readonly noticeCount: number;
+  /** The numbers of its first rows. */
+  readonly rows: readonly number[];
+  readonly rowCount: number;
+  /** Milliseconds that the side which answers has waited for the other one: for answers to its questions, and for further rounds. */
+  readonly waited: number;
+}
+
+/** The methods for the timeline. */
+export interface TimelineMethods {
+  /** The spans between two times, in milliseconds, for a width in pixels. */
+  timeline(params: { readonly from: number; readonly until: number; readonly pixels: number }): PageTimeline;
+  /** The span of a row; null for a row of none. */
+  span(params: { readonly n: number }): PageSpanDetail | null;
+}
