@@ -77,6 +77,12 @@ export function progressTokenFaults(token: unknown): readonly ParamsFault[] {
   return [{ path, message: `must have at most ${maxProgressTokenBytes} bytes, got ${bytes}` }];
 }
 
+/** True for a request that names a revision, and for one that names it wrongly, which is an error of the stateless era. */
+export function namesRevision(params: Params | undefined): boolean {
+  const meta = readMeta(params);
+  return meta !== undefined && Object.hasOwn(meta, metaKeys.protocolVersion);
+}
+
 /** The revision that a request declares; undefined in handshake revisions. */
 export function readProtocolVersion(params: Params | undefined): string | undefined {
   const version = readMeta(params)?.[metaKeys.protocolVersion];

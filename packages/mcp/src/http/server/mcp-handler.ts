@@ -4,9 +4,10 @@ import { isRequest, isResponse, type Message } from "../../jsonrpc/message.js";
 import { decodeBody, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
+import { namesRevision } from "../../protocol/meta.js";
 import { revisionOf } from "../../protocol/revisions/all.js";
 import type { Servable } from "../../server/servable.js";
-import { isStatelessOnly, namesRevision } from "../../server/session/server-session.js";
+import { isStatelessOnly } from "../../server/session/server-session.js";
 import { nameOf } from "../../session/mcp-connection.js";
 import { accepts, eventStream, json } from "../media-types.js";
 import { HttpServerHandler } from "./http-server-handler.js";
@@ -104,11 +105,12 @@ export class McpHandler extends HttpServerHandler {
     }
     if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, caller);
     if (Array.isArray(posted)) {
-      if (elementsOf(posted).some((each) => !(each instanceof Problem) && declaresRevision(each)))
+      if (elementsOf(posted).some((each) => "method" in each && namesRevision(each.params)))
         return refusal(400, "a message with a revision in _meta cannot be part of a batch");
     } else {
       const message = posted as Message; // `Array.isArray` does not narrow a readonly array in a union.
-      const isStateless = declaresRevision(message) || shouldDeclareRevision(request, message);
+      const declares = "method" in message && namesRevision(message.params);
+      const isStateless = declares || shouldDeclareRevision(request, message);
       if (isStateless && isRequest(message))
         return answerStateless(this.#calls, request, message, frame.length, caller);
       if (isStateless && !isResponse(message)) return emptyResponse(202);
@@ -116,10 +118,6 @@ export class McpHandler extends HttpServerHandler {
     }
     return this.#handshake.post(request, frame, posted, caller);
   }
-}
-
-function declaresRevision(message: Message): boolean {
-  return "method" in message && namesRevision(message.params);
 }
 
 /** Whether the header or the method shows that a message is one of a stateless revision, although it declares none. */

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../base/maybe-promise.js";
+import type { Call } from "../../jsonrpc/call.js";
 import { codes, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import type { RpcRequest } from "../../jsonrpc/message.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -13,7 +14,7 @@ import {
   callStateless,
   hasStatelessMethod,
   readStateless,
-  type StatelessTerms,
+  type StatelessRequest,
 } from "../../server/session/stateless-server.js";
 import type { HttpCaller } from "./peers.js";
 import type { PostedCalls } from "./posted-calls.js";
@@ -36,7 +37,7 @@ export function answerStateless(
   const { server, closing } = calls.endpoint;
   if (closing.aborted) return closingResponse();
   const params = isObject(message.params) ? message.params : {};
-  let stateless: StatelessTerms;
+  let stateless: StatelessRequest;
   try {
     stateless = readChecked(server, request, message.method, params, caller);
   } catch (error) {
@@ -46,9 +47,8 @@ export function answerStateless(
     }
     return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
   }
-  return calls.answer(request, message, length, caller, (method, _, exchange) =>
-    callStateless(server, method, params, exchange, stateless),
-  );
+  const call: Call = (_method, _params, exchange) => callStateless(server, stateless, exchange);
+  return calls.answer(request, message, length, caller, call);
 }
 
 /**
@@ -65,12 +65,12 @@ function readChecked(
   method: string,
   params: JsonObject,
   { auth }: HttpCaller,
-): StatelessTerms {
+): StatelessRequest {
   const version = request.header(mcpHeaders.protocolVersion);
   const declared = readMeta(params)?.[metaKeys.protocolVersion];
   if (version !== undefined && typeof declared === "string" && version !== declared)
     throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
-  const stateless = readStateless(params);
+  const stateless = readStateless(method, params);
   if (version === undefined) throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
   const named = request.header(mcpHeaders.method);
   if (named !== method) throw mismatch("Mcp-Method", named, "the method of the body");

@@ -9,7 +9,7 @@ import { guarded } from "../../jsonrpc/hooks.js";
 import type { ErrorObject, Params } from "../../jsonrpc/message.js";
 import { faultOf } from "../../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { metaKeys, readMeta, readRequestMeta } from "../../protocol/meta.js";
+import { namesRevision, readRequestMeta } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { latest, latestHandshake } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
@@ -26,13 +26,7 @@ import {
   requireShortToken,
 } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation } from "./operation.js";
-import { callStateless } from "./stateless-server.js";
-
-/** True for a request that names a revision, and for one that names it wrongly, which is an error of the stateless era. */
-export function namesRevision(params: Params | undefined): boolean {
-  const meta = readMeta(params);
-  return meta !== undefined && Object.hasOwn(meta, metaKeys.protocolVersion);
-}
+import { callStateless, readStateless } from "./stateless-server.js";
 
 const statelessOnly: ReadonlySet<string> = new Set(
   [...latest.requests.client].filter((method) => !latestHandshake.requests.client.has(method)),
@@ -181,7 +175,7 @@ export class ServerSession {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
    */
   #callStateless(method: string, params: JsonObject, exchange: Exchange): unknown {
-    const result = callStateless(this.#first, method, params, exchange);
+    const result = callStateless(this.#first, readStateless(method, params), exchange);
     if (method !== methods.listen) return result;
     return andThen(result, (ended) => {
       exchange.notify(notifications.cancelled, { requestId: exchange.id, reason: "the server ends the subscription" });

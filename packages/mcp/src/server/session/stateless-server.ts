@@ -13,21 +13,23 @@ import type { ClientDescription, Servable } from "../servable.js";
 import { agreementOf, initializeResult, negotiate, requireShortToken } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation, runRound, shapeResult } from "./operation.js";
 
-/** The settings in the `_meta` of a stateless request: its revision and its client. */
-export interface StatelessTerms {
+/** A stateless request in the newest shape, with the revision that it declares. */
+export interface StatelessRequest {
   readonly revision: Revision;
+  readonly method: string;
+  readonly params: JsonObject;
   readonly meta: RequestMeta;
 }
 
 /** @throws RpcError −32602 for a `_meta` that is incomplete, −32022 for a revision that is not of this era */
-export function readStateless(params: JsonObject): StatelessTerms {
+export function readStateless(method: string, params: JsonObject): StatelessRequest {
   const reading = readRequestMeta(params);
   if ("faults" in reading) throw invalidParams("Invalid params", reading.faults);
   const { meta } = reading;
   const revision = revisionOf(meta[metaKeys.protocolVersion]);
   if (revision?.era !== "stateless") throw unsupportedVersion(meta);
-  const { _meta } = revision.up("params", methods.discover, { _meta: meta });
-  return { revision, meta: _meta };
+  const newest = revision.up("params", method, params);
+  return { revision, method, params: newest, meta: newest._meta as RequestMeta }; // Checked above.
 }
 
 /** Whether the server has the method in a revision. */
@@ -40,27 +42,24 @@ export function hasStatelessMethod(server: Servable, method: string, { requests 
  * Handles one stateless request. No state is kept between requests.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic#statelessness
  *
- * @param terms the result of `readStateless`
+ * @param request the result of `readStateless`
  */
 export function callStateless(
   server: Servable,
-  method: string,
-  params: JsonObject,
+  { revision, method, params, meta }: StatelessRequest,
   exchange: Exchange,
-  { revision, meta }: StatelessTerms = readStateless(params),
 ): unknown {
   if (!revision.requests.client.has(method) && isProtocolMethod(method)) throw methodNotFound(method);
   const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
   const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
-  const newest = revision.up("params", method, params);
   if (server.serverFor === undefined && method !== methods.discover)
-    return runRound(server, exchange, settings, method, newest);
+    return runRound(server, exchange, settings, method, params);
   const { principal, peer } = exchange;
   const target = server.serverFor?.({ ...client, revision, principal, peer, session: undefined }) ?? server;
   return andThen(target, (found) =>
     method === methods.discover
       ? shapeResult(discover(found), method, revision, found.info)
-      : runRound(found, exchange, settings, method, newest),
+      : runRound(found, exchange, settings, method, params),
   );
 }
 
