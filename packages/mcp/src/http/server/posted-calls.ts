@@ -79,7 +79,10 @@ export class PostedCalls {
     const limit = method === methods.listen ? this.#subscriptions : this.#calls;
     const exchange = this.#begin(caller, id, weightOfMessage(message, length), limit);
     if (!(exchange instanceof PostExchange)) return exchange;
-    return this.#finish(request, exchange, runRequest(call, id, method, params, exchange, this.endpoint.settings));
+    const text = runRequest(call, id, method, params, exchange, this.endpoint.settings);
+    if (isPromise(text)) return this.#follow(request, exchange, text);
+    exchange.conclude(text);
+    return exchange.response;
   }
 
   /** Runs the requests of a batch concurrently. `others` are the responses to its invalid elements. */
@@ -105,7 +108,7 @@ export class PostedCalls {
       waiting.close();
       return joinResponses([...texts, ...others]) ?? "";
     });
-    return this.#finish(request, exchange, joined);
+    return this.#follow(request, exchange, joined);
   }
 
   /** Waits up to `grace` milliseconds for running calls. */
@@ -128,11 +131,8 @@ export class PostedCalls {
     return overloadedResponse(budget.parentFits(bytes), id);
   }
 
-  #finish(request: HttpRequest, exchange: PostExchange, text: string | Promise<string>): MaybePromise<HttpResponse> {
-    if (!isPromise(text)) {
-      exchange.conclude(text);
-      return exchange.response;
-    }
+  /** Keeps the connection of a call alive until its response is known, and cancels the call when the client is gone. */
+  #follow(request: HttpRequest, exchange: PostExchange, text: Promise<string>): MaybePromise<HttpResponse> {
     const { keepAlive } = this.endpoint;
     keepAlive.add(exchange);
     this.#running.add(exchange);
@@ -225,7 +225,7 @@ class PostExchange extends PostResponse implements Exchange {
     this.#controller?.abort(this.#cancelled);
   }
 
-  /** The call has returned: sends the response, unless the call was cancelled. */
+  /** The call has returned: responds, unless the call was cancelled. */
   conclude(text: string): void {
     const { budget } = this.#caller;
     this.#limit.leave(this.#caller);
