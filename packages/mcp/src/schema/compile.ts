@@ -8,7 +8,7 @@ import type { JsonSchemaValidator } from "./json-schema-validator.js";
 import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
 import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
-import type { Checked, SchemaFault } from "./schema-fault.js";
+import type { Checked } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
 import { checkExpansion, checkRoot, type Dialect, dialectOf, normalise } from "./validator/normal-form.js";
 import { defaultValidator } from "./validator/validator.js";
@@ -156,26 +156,23 @@ function compileJson(
   const normal = normalise(json, { dialect, trust, formats: asserted, limits });
   checkExpansion(normal, limits.subschemas);
   const faultsOf = validator.compile(normal.schema, { limits, clock });
-  const check = side === "output" && trust === "author" ? checkResult : checkValue;
-  return { json, unchecked: normal.unchecked, check: (value) => check(faultsOf, value) };
-}
-
-type FaultsOf = (value: unknown) => readonly SchemaFault[];
-
-function checkValue(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
-  const errors = faultsOf(value);
-  return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
+  const check = (value: unknown): Checked<unknown> => {
+    const errors = faultsOf(value);
+    return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
+  };
+  const isResult = side === "output" && trust === "author";
+  return { json, unchecked: normal.unchecked, check: isResult ? (value) => checkResult(check, value) : check };
 }
 
 /**
  * Checks a handler's result. If it fails, the check runs again on its JSON form, because the schema describes the sent
  * value: JSON drops undefined members and turns dates into text.
  */
-function checkResult(faultsOf: FaultsOf, value: unknown): Checked<unknown> {
-  const checked = checkValue(faultsOf, value);
+function checkResult(check: (value: unknown) => Checked<unknown>, value: unknown): Checked<unknown> {
+  const checked = check(value);
   if (checked.ok) return checked;
   const sent = asSent(value);
-  return sent === undefined ? checked : checkValue(faultsOf, sent);
+  return sent === undefined ? checked : check(sent);
 }
 
 function asSent(value: unknown): unknown {

@@ -280,7 +280,7 @@ export class Tools implements Feature {
       const errors = [{ path: "/name", message: "is not a tool of this server" }];
       throw new RpcError(missingCodes(this.#errorCodes, operation.revision).tool, `Unknown tool: ${name}`, { errors });
     }
-    requireScopes(`the tool ${name}`, registered.scopes, operation);
+    if (registered.scopes !== undefined) requireScopes(`the tool ${name}`, registered.scopes, operation);
     const checked = registered.input.check(args);
     return isPromise(checked)
       ? checked.then((settled) => this.#run(registered, settled, params, operation))

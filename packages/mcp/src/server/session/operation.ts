@@ -51,6 +51,7 @@ export class OperationOfRevision implements Operation {
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly session: ServedSession | undefined;
+  readonly auth: Authentication;
   readonly method: string;
   readonly params: JsonObject;
   /** The input requests of this round; undefined if there are none, or in the handshake era. */
@@ -76,6 +77,7 @@ export class OperationOfRevision implements Operation {
     this.revision = settings.revision;
     this.client = settings.client;
     this.session = settings.session;
+    this.auth = exchange.auth;
     this.method = method;
     this.params = params;
     this.#exchange = exchange;
@@ -127,10 +129,6 @@ export class OperationOfRevision implements Operation {
 
   get closing(): AbortSignal | undefined {
     return this.#exchange.closing;
-  }
-
-  get auth(): Authentication {
-    return this.#exchange.auth;
   }
 
   get principal(): string | undefined {
