@@ -223,3 +223,20 @@ test("headers that the application has set before stay, beside ours", async () =
   );
   handler.close();
 });
+
+test("a response that the application has begun stays its own, and the server goes on", async () => {
+  const rejections: unknown[] = [];
+  const note = (error: unknown): void => void rejections.push(error);
+  process.on("unhandledRejection", note);
+  const handler = nodeHandler(shop());
+  await using http = await plainHttp((request, response) => {
+    response.writeHead(503).write("timed ");
+    handler(request, response);
+    setImmediate(() => response.end("out"));
+  });
+  const answer = await fetch(http.url); // Without a body, it is answered before the next turn.
+  expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 503, body: "timed out" });
+  expect(rejections).toEqual([]);
+  process.off("unhandledRejection", note);
+  handler.close();
+});

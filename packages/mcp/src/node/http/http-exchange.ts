@@ -45,7 +45,8 @@ export class NodeExchange extends NodeRequest implements HttpRequest, EventSink 
     }
     const { status, headers, body } = answer;
     const response = this.#response;
-    if (response.destroyed) {
+    // The application may have begun a response of its own, for example when a timeout of its framework has passed.
+    if (response.destroyed || response.headersSent) {
       if (typeof body === "object") body.gone();
       return;
     }
