@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { describe, expect, test } from "vitest";
@@ -140,3 +142,29 @@ function record(channel: Channel): { seen: string[]; first: Promise<void>; ended
   });
   return { seen, first: first.promise, ended: ended.promise };
 }
+
+/** A process namespace of its own, with a /proc of its own: its first process inherits what others leave behind, as in a container. */
+const container = ["--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
+const hasContainer = spawnSync("unshare", [...container, "true"]).status === 0;
+
+describe.runIf(hasContainer)("close in a container whose first process reaps nothing (needs unshare)", () => {
+  test("does not wait for processes that have exited", () => {
+    const child = `sleep 600 & ${sayReady} while read line; do :; done; kill $!`;
+    const text = `
+      import { openConnection } from "@parlance/mcp/jsonrpc";
+      import { childChannel } from "@parlance/mcp/node";
+      const command = { command: "sh", args: ["-c", ${JSON.stringify(child)}] };
+      const connection = openConnection(childChannel(command, { exitGrace: 600_000 }));
+      await connection.call("start");
+      await connection.close();
+      process.exit(0);
+    `;
+    const { status, stderr } = spawnSync(
+      "unshare",
+      [...container, process.execPath, "--input-type=module", "-e", text],
+      { cwd: fileURLToPath(new URL("../..", import.meta.url)), encoding: "utf8", timeout: 25_000 },
+    );
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+});

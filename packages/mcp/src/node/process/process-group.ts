@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { settlesWithin } from "../../base/settles-within.js";
@@ -6,8 +7,12 @@ import { ProcessGuardian } from "./process-watchdog.js";
 
 const windows = process.platform === "win32";
 
-/** Milliseconds between two checks of a group whose leader has exited; there is no event for the others. */
-const pollInterval = 20;
+/**
+ * Milliseconds between two checks of a group whose leader has exited; there is no event for the others. Each pause is
+ * twice the one before.
+ */
+const firstPause = 20;
+const longestPause = 160;
 
 /** Milliseconds after SIGKILL until a process counts as gone, in any case. */
 const reapGrace = 1_000;
@@ -66,14 +71,15 @@ export class ProcessGroup {
   async #isEmptyWithin(milliseconds: number): Promise<boolean> {
     const until = this.#clock.now() + milliseconds;
     await settlesWithin(this.#leaderGone.promise, milliseconds, this.#clock);
-    while (!this.#isEmpty() && this.#clock.now() < until) {
-      await new Promise<void>((resolve) => this.#clock.setTimer(resolve, pollInterval));
+    for (let pause = firstPause; !this.#isEmpty() && this.#clock.now() < until; ) {
+      await new Promise<void>((resolve) => this.#clock.setTimer(resolve, pause));
+      pause = Math.min(2 * pause, longestPause);
     }
     return this.#isEmpty();
   }
 
   #isEmpty(): boolean {
-    if (this.#phase === "leaderless" && (windows || !send(this.id, 0))) this.#phase = "empty";
+    if (this.#phase === "leaderless" && (windows || !isRunning(this.id))) this.#phase = "empty";
     return this.#phase === "empty";
   }
 }
@@ -85,6 +91,40 @@ function send(group: number, signal: NodeJS.Signals | 0): boolean {
   } catch {
     // ESRCH: the group is empty. EPERM: its processes run as another user.
     return false;
+  }
+}
+
+/**
+ * Whether a group has a process that has not exited. A signal reaches an exited process too, until its parent has read
+ * its exit code, and the first process of a container may never do so for those that it inherits.
+ */
+function isRunning(group: number): boolean {
+  if (!send(group, 0)) return false;
+  if (process.platform !== "linux") return true;
+  const states = statesOf(group);
+  return states.length === 0 || states.some((state) => state !== "Z" && state !== "X");
+}
+
+/** The states of the processes of a group, as `man 5 proc_pid_stat` lists them; none where /proc does not show them. */
+function statesOf(group: number): readonly string[] {
+  try {
+    return readdirSync("/proc").flatMap((name) => {
+      if (!/^\d+$/.test(name)) return [];
+      const [state = "", , id] = fieldsOf(name);
+      return Number(id) === group ? [state] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The state, the parent and the group of a process. The command before them may have any characters. */
+function fieldsOf(pid: string): readonly string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ", 3);
+  } catch {
+    return []; // It has exited since.
   }
 }
 
