@@ -180,6 +180,11 @@ describe("B3: options are checked when given", () => {
     expect(await refused({ handlers: { elicit: handler } })).toContain(
       'connect: handlers: unknown member "elicit": did you mean elicitation?',
     );
+    for (const member of ["answers", "onElicit", "elicitation", "onRoots"]) {
+      expect(await refused({ [member]: handler })).toBe(
+        `connect: unknown member "${member}": write handlers: { elicitation, sampling, roots }`,
+      );
+    }
     expect(await refused({ limits: { maxBytes: 1 } })).toContain("connect: limits: ");
     expect(messageOf(() => js(bridgeTo, "https://example.com/mcp", { header: {} }))).toContain("did you mean headers?");
   });

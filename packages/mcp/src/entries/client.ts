@@ -67,7 +67,12 @@ const identifies = "write info: { name, version }";
 
 /** Options of other libraries, and what takes their place. */
 const misplaced = {
+  answers: responds,
   onElicitation: responds,
+  onElicit: responds,
+  onElicitRequest: responds,
+  onSampling: responds,
+  onRoots: responds,
   elicitation: responds,
   sampling: responds,
   roots: responds,
