@@ -116,7 +116,8 @@ export async function startSignInServer(path = ""): Promise<SignInServer> {
     const body = isJson ? JSON.parse(text) : {};
     seen.push({ path: url.pathname, parameters, authorization: request.headers.authorization, body });
     const send = (status: number, content: unknown): void => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(content));
+      const headers = { "content-type": "application/json", "cache-control": "no-store" };
+      response.writeHead(status, headers).end(JSON.stringify(content));
     };
     const { metadataPath = `/.well-known/oauth-authorization-server${path}` } = behaviour;
     if (url.pathname === metadataPath) {

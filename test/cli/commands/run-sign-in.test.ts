@@ -176,6 +176,52 @@ test("login --record records a sign-in with a device code, without secrets", asy
   expect(secretsOf(issuer).filter((each) => all.includes(each))).toEqual([]);
 });
 
+interface Fault {
+  readonly what: string;
+  readonly rule: string;
+  readonly behaviour?: SignInServer["behaviour"];
+  /** The Protected Resource Metadata, in place of the server's own. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+const faults: readonly Fault[] = [
+  {
+    what: "another resource in the metadata",
+    rule: "AU-4",
+    metadata: { resource: "https://honest.example/mcp", authorization_servers: ["https://login.example"] },
+  },
+  {
+    what: "another issuer in the metadata",
+    rule: "AU-6",
+    behaviour: { metadata: { issuer: "https://honest.example" } },
+  },
+  {
+    what: "a token response without a type",
+    rule: "AU-20",
+    behaviour: { token: () => ({ status: 200, body: { access_token: "CANARY" } }) },
+  },
+];
+
+test.each(faults)("the recording of a sign-in with $what breaks $rule", async ({ rule, behaviour, metadata }) => {
+  await using issuer = await startSignInServer();
+  await using server = await startProtectedServer(issuer);
+  Object.assign(issuer.behaviour, { device: { interval: 0.1, answer: () => undefined }, ...behaviour });
+  if (metadata !== undefined)
+    server.intercept = ({ url = "" }, response) => {
+      if (!url.includes("/oauth-protected-resource")) return false;
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
+      return true;
+    };
+  const { scratch, env } = await newUser();
+  const path = scratch.at("device.parlance.jsonl");
+  expect(await parlance(["login", "--device", "--record", path, server.url], env)).toMatchObject({ code: 3 });
+  const { code, stdout } = await parlance(["check", path, "--json"]);
+  const { verdicts } = JSON.parse(stdout) as { readonly verdicts: readonly { readonly rule: string }[] };
+  expect([...new Set(verdicts.map((each) => each.rule))]).toEqual([rule]);
+  expect(code).toBe(2);
+  expect(stdout).not.toContain("CANARY");
+});
+
 test("--keep-secrets keeps the secrets of a sign-in", async () => {
   await using issuer = await startSignInServer();
   await using server = await startProtectedServer(issuer);

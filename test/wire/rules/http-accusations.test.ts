@@ -76,7 +76,7 @@ describe.each(each(streamable))("in %s", (_version, talk) => {
         method: "GET",
         url,
         headers,
-        replies: ['← {"resource":"http://localhost/mcp"}'],
+        replies: ['← {"resource":"http://localhost/mcp","authorization_servers":["https://login.example"]}'],
       }),
     ).toEqual([]);
   });

@@ -27,7 +27,7 @@ interface Subject<Subject> {
 
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
-/** Rules by one of the facts that their subjects have: a channel, a method. */
+/** Rules by one of the facts that their subjects have: a channel, a method, a step of a sign-in. */
 interface RulesByKey<Rule> {
   readonly keyed: ReadonlyMap<string, readonly Rule[]>;
   /** The rules for a subject with a key that no rule names. */
@@ -40,11 +40,11 @@ interface RulesByKey<Rule> {
  */
 interface RuleIndex {
   readonly frame: RulesByKey<RuleOf<"frame">>;
-  readonly body: readonly RuleOf<"body">[];
+  readonly body: RulesByKey<RuleOf<"body">>;
   readonly message: {
     readonly [From in Sender]: { readonly [Kind in MessageKind]: RulesByKey<RuleOf<"message">> };
   };
-  readonly exchange: readonly RuleOf<"exchange">[];
+  readonly exchange: RulesByKey<RuleOf<"exchange">>;
 }
 
 /** Applies a set of rules to what crossed. */
@@ -61,7 +61,8 @@ export class Judge {
     const { frame, json } = subject;
     const verdicts: Verdict[] = [];
     const index = this.#of(revision);
-    for (const rule of on === "body" ? index.body : rulesFor(frame.entry.ch, index.frame)) {
+    const { signIn } = subject.exchange ?? {};
+    for (const rule of on === "body" ? rulesFor(signIn, index.body) : rulesFor(frame.entry.ch, index.frame)) {
       for (const finding of rule.check(subject, session, revision)) {
         verdicts.push({
           ...common(rule, finding, revision),
@@ -95,7 +96,7 @@ export class Judge {
   exchange({ subject, session, revision }: Subject<HttpExchange>): readonly Verdict[] {
     const { request, response } = subject;
     const verdicts: Verdict[] = [];
-    for (const rule of this.#of(revision).exchange) {
+    for (const rule of rulesFor(subject.signIn, this.#of(revision).exchange)) {
       for (const finding of rule.check(subject, session, revision)) {
         const { party = "client" } = finding;
         verdicts.push({
@@ -151,9 +152,15 @@ export class Judge {
         inForce.filter((rule) => rule.on === "frame"),
         ({ channels }) => channels,
       ),
-      body: inForce.filter((rule) => rule.on === "body"),
+      body: byKey(
+        inForce.filter((rule) => rule.on === "body"),
+        ({ steps }) => steps,
+      ),
       message: { client: sentBy("client"), server: sentBy("server") },
-      exchange: inForce.filter((rule) => rule.on === "exchange"),
+      exchange: byKey(
+        inForce.filter((rule) => rule.on === "exchange"),
+        ({ steps }) => steps,
+      ),
     };
     this.#statutes.set(revision, statutes);
     return statutes;

@@ -4,10 +4,10 @@ import type { Frame } from "../recording/frame.js";
 import type { HttpExchange, SignInStep } from "./message.js";
 
 /** The path of Protected Resource Metadata (RFC 9728 §3). */
-const resourceSuffix = "/.well-known/oauth-protected-resource";
+export const resourceSuffix = "/.well-known/oauth-protected-resource";
 
 /** The paths of the metadata of authorization servers (RFC 8414 §3, OpenID Connect Discovery §4). */
-const serverSuffixes = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"] as const;
+export const serverSuffixes = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"] as const;
 
 /**
  * The step of a sign-in that a request begins; undefined for a request that is none. It does not go to the MCP endpoint.
@@ -35,14 +35,14 @@ function isForm(type: string): boolean {
 }
 
 /** The parameters in the query of a URL. */
-function parametersOf(url: string): URLSearchParams {
+export function parametersOf(url: string): URLSearchParams {
   return new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
 }
 
 const decoder = new TextDecoder();
 
 /** The parameters of a form. */
-function formOf({ bytes }: Frame): URLSearchParams {
+export function formOf({ bytes }: Frame): URLSearchParams {
   return new URLSearchParams(decoder.decode(bytes));
 }
 

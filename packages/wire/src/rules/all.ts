@@ -1,3 +1,6 @@
+import { accessRules } from "./authorization/access.js";
+import { grantRules } from "./authorization/grants.js";
+import { metadataRules } from "./authorization/metadata.js";
 import { capabilityRules } from "./capabilities.js";
 import { framingRules } from "./framing.js";
 import { httpRules } from "./http.js";
@@ -33,5 +36,8 @@ export const rules: readonly Rule[] = [
   ...utilityRules,
   ...httpRules,
   ...httpHeaderRules,
+  ...accessRules,
+  ...metadataRules,
+  ...grantRules,
   ...informationRules,
 ];

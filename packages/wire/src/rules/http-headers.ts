@@ -17,10 +17,7 @@ import { byEra, ofJson } from "./citations.js";
 import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
-/** A parameter that carries an access token (RFC 6750 §2.3). */
-const tokenParameter = /[?&]access_token=/;
-
-/** The headers of Streamable HTTP and of authorization, and their required values. */
+/** The headers of Streamable HTTP, and their required values. */
 export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-2",
@@ -187,35 +184,6 @@ export const httpHeaderRules: readonly Rule[] = [
         says: `Content-Type should be ${json}, got ${describeValue(type)}`,
         header: "content-type",
       };
-    },
-  },
-  {
-    id: "AU-1",
-    level: "must",
-    party: "server",
-    demands: "A 401 names in WWW-Authenticate how a client authenticates",
-    sentence:
-      "The server generating a 401 response MUST send a WWW-Authenticate header field (Section 11.6.1) containing at least one challenge applicable to the target resource.",
-    page: "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2",
-    on: "exchange",
-    *check(exchange) {
-      const { response } = exchange;
-      if (response?.status !== 401 || !isMcp(exchange)) return;
-      if (headerOf(response, "www-authenticate") === undefined)
-        yield { party: "server", says: "the 401 has no WWW-Authenticate", header: "www-authenticate" };
-    },
-  },
-  {
-    id: "AU-2",
-    level: "should",
-    party: "client",
-    demands: "An access token is in the Authorization header, not in the URL",
-    sentence: "Bearer tokens SHOULD NOT be passed in page URLs (for example, as query string parameters).",
-    page: "https://www.rfc-editor.org/rfc/rfc6750#section-5.3",
-    on: "exchange",
-    *check(exchange) {
-      if (isMcp(exchange) && tokenParameter.test(exchange.request.url ?? ""))
-        yield { party: "client", says: "the URL has the parameter access_token" };
     },
   },
 ];

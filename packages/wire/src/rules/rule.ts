@@ -1,6 +1,6 @@
 import { latest } from "@parlance/mcp";
 import { isObject, type Revision, revisionOf } from "@parlance/mcp/protocol";
-import type { HttpExchange, MessageKind, WireMessage } from "../conversation/message.js";
+import type { HttpExchange, MessageKind, SignInStep, WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
 import type { ByteRange } from "../json/json-node.js";
 import type { JsonText } from "../json/json-scan.js";
@@ -89,6 +89,8 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
   readonly methods?: readonly string[];
   /** Of a rule on frames: the channels that it looks at. Default: all. */
   readonly channels?: readonly FrameChannel[];
+  /** Of a rule on exchanges or bodies: the steps of a sign-in that it looks at. Default: everything. */
+  readonly steps?: readonly SignInStep[];
   /** Which revisions have it. Default: all. */
   readonly applies?: (revision: Revision) => boolean;
   /** The kind of subject that the rule is applied to. */

@@ -1,4 +1,5 @@
 import type { RuleCase } from "../rule-case.js";
+import { authorizationCases } from "./authorization-cases.js";
 import { capabilitiesCases } from "./capabilities-cases.js";
 import { flowsCases } from "./flows-cases.js";
 import { framingCases } from "./framing-cases.js";
@@ -21,5 +22,6 @@ export const cases: readonly RuleCase[] = [
   ...toolsCases,
   ...flowsCases,
   ...httpCases,
+  ...authorizationCases,
   ...informationCases,
 ];

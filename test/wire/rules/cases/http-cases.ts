@@ -14,26 +14,8 @@ const mirroring = {
   inputSchema: { type: "object", properties: { a: { type: "integer", "x-mcp-header": "A" } } },
 };
 
-/** A list that the server refuses with 401. */
-function unauthorizedList(talk: Talk, replyHeaders: Readonly<Record<string, string>>): HttpExchange {
-  return listExchange(talk, 1, { status: 401, replies: [], replyHeaders });
-}
-
 /** Transcripts for the rules of this family. */
 export const httpCases: readonly RuleCase[] = [
-  {
-    rule: "AU-1",
-    breaks: (talk) => exchanged(...openingExchanges(talk), unauthorizedList(talk, {})),
-    found: { back: 1, party: "server", header: "www-authenticate", says: "the 401 has no WWW-Authenticate" },
-    legal: (talk) => exchanged(...openingExchanges(talk), unauthorizedList(talk, { "www-authenticate": "Bearer" })),
-  },
-  {
-    rule: "AU-2",
-    breaks: (talk) => exchanged(...openingExchanges(talk), listExchange(talk, 1, { url: "/mcp?access_token=██" })),
-    found: { back: 4, party: "client", says: "the URL has the parameter access_token" },
-    legal: (talk) =>
-      exchanged(...openingExchanges(talk), listExchange(talk, 1, { headers: { authorization: "Bearer ██" } })),
-  },
   {
     rule: "H-1",
     where: isStreamable,

@@ -1,0 +1,87 @@
+import type { Revision } from "@parlance/mcp/protocol";
+import { headerOf } from "../../conversation/exchange.js";
+import { byEra } from "../citations.js";
+import { isMcp } from "../http.js";
+import type { Rule } from "../rule.js";
+
+/** A parameter that carries an access token (RFC 6750 §2.3). */
+const tokenParameter = /[?&]access_token=/;
+
+/** Whether a revision has authorization. */
+export function hasAuthorization({ facts }: Revision): boolean {
+  return facts.authorization !== "none";
+}
+
+/** Whether an MCP server is a resource server of OAuth. */
+export function isResourceServer(revision: Revision): boolean {
+  return hasAuthorization(revision) && revision.facts.authorization !== "own server";
+}
+
+/** Whether scopes are in challenges, and PKCE in metadata. */
+export function hasChallengedScopes(revision: Revision): boolean {
+  return isResourceServer(revision) && revision.facts.authorization !== "resource server";
+}
+
+/** Whether what a client has of an authorization server is bound to its issuer. */
+export function hasBoundIssuer({ facts }: Revision): boolean {
+  return facts.authorization === "bound issuer";
+}
+
+/** The access to a protected server: its refusals, and the tokens of its clients. */
+export const accessRules: readonly Rule[] = [
+  {
+    id: "AU-1",
+    level: "must",
+    party: "server",
+    demands: "A 401 names in WWW-Authenticate how a client authenticates",
+    sentence:
+      "The server generating a 401 response MUST send a WWW-Authenticate header field (Section 11.6.1) containing at least one challenge applicable to the target resource.",
+    page: "https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2",
+    on: "exchange",
+    *check(exchange) {
+      const { response } = exchange;
+      if (response?.status !== 401 || !isMcp(exchange)) return;
+      if (headerOf(response, "www-authenticate") === undefined)
+        yield { party: "server", says: "the 401 has no WWW-Authenticate", header: "www-authenticate" };
+    },
+  },
+  {
+    id: "AU-2",
+    level: (revision) => (hasAuthorization(revision) ? "must" : "should"),
+    party: "client",
+    demands: "An access token is in the Authorization header, not in the URL",
+    sentence: (revision) =>
+      hasAuthorization(revision)
+        ? "Access tokens MUST NOT be included in the URI query string"
+        : "Bearer tokens SHOULD NOT be passed in page URLs (for example, as query string parameters).",
+    page: (revision) =>
+      hasAuthorization(revision)
+        ? "basic/authorization#token-requirements"
+        : "https://www.rfc-editor.org/rfc/rfc6750#section-5.3",
+    on: "exchange",
+    *check(exchange) {
+      if (isMcp(exchange) && tokenParameter.test(exchange.request.url ?? ""))
+        yield { party: "client", says: "the URL has the parameter access_token" };
+    },
+  },
+  {
+    id: "AU-3",
+    level: "should",
+    party: "server",
+    demands: "A 403 for missing scopes names them",
+    applies: hasChallengedScopes,
+    sentence: byEra(
+      "When responding with insufficient scope errors, servers SHOULD include the scopes needed to satisfy the current request in the `scope` parameter.",
+      "When responding with insufficient scope errors, servers SHOULD include the scopes needed to satisfy the current operation in the `scope` parameter",
+    ),
+    page: "basic/authorization#runtime-insufficient-scope-errors",
+    on: "exchange",
+    *check({ response }) {
+      if (response?.status !== 403) return;
+      const challenge = headerOf(response, "www-authenticate") ?? "";
+      if (!/\berror\s*=\s*"?insufficient_scope\b/i.test(challenge)) return;
+      if (!/[\s,]scope\s*=\s*(?:"\s*[^"\s]|[^\s",])/i.test(challenge))
+        yield { party: "server", says: "the challenge names no scope", header: "www-authenticate" };
+    },
+  },
+];
