@@ -59,7 +59,8 @@ export const authorizationProbes: readonly Probe[] = [
     id: "XA-3",
     level: "must",
     demands: "The Protected Resource Metadata is that of the server",
-    sentence: "If these values are not identical, the data contained in the response MUST NOT be used.",
+    sentence:
+      "The resource value returned MUST be identical to the protected resource's resource identifier value into which the well-known URI path suffix was inserted to create the URL used to retrieve the metadata.",
     page: "https://www.rfc-editor.org/rfc/rfc9728#section-3.3",
     applies: asResourceServer,
     needsNoToken: true,
