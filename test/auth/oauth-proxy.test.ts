@@ -18,6 +18,8 @@ interface Proxy extends AsyncDisposable {
   readonly upstream: string;
   /** Every value that was written to the store. */
   readonly written: string[];
+  /** The keys of what is in the store. */
+  kept(): readonly string[];
   readonly refused: string[];
   /** The results of five concurrent calls of `upstreamToken` in the tool. */
   readonly upstreamTokens: string[];
@@ -30,8 +32,7 @@ interface Proxy extends AsyncDisposable {
 }
 
 /** A store that shows what was written. The order of keys does not matter to the proxy. */
-function openStore(written: string[]): AuthorizationStore {
-  const values = new Map<string, string>();
+function openStore(written: string[], values = new Map<string, string>()): AuthorizationStore {
   return {
     get: (key) => values.get(key),
     set(key, value) {
@@ -46,7 +47,22 @@ function openStore(written: string[]): AuthorizationStore {
   };
 }
 
-async function proxy(options: Partial<Parameters<typeof oauthProxy>[0]> = {}): Promise<Proxy> {
+type Options = Parameters<typeof oauthProxy>[0];
+
+/** The endpoints of the provider, as an operator would write them. */
+const endpointsOf = (issuer: string) => ({
+  issuer,
+  authorizationEndpoint: `${issuer}/authorize`,
+  tokenEndpoint: `${issuer}/token`,
+});
+
+/** @param upstream how the proxy knows the provider, by its issuer; default: by the issuer alone */
+async function proxy({
+  upstream: upstreamAt = (issuer) => issuer,
+  ...options
+}: Partial<Omit<Options, "upstream">> & {
+  readonly upstream?: (issuer: string) => Options["upstream"];
+} = {}): Promise<Proxy> {
   // Its tokens are always about to expire, so that each use refreshes them.
   const provider = await serveHttp(createServer({ name: "provider", version: "1" }), {
     auth: devAuth({ users: ["ada", "eve"], tokenLifetime: 10 }),
@@ -61,16 +77,17 @@ async function proxy(options: Partial<Parameters<typeof oauthProxy>[0]> = {}): P
   });
   const { client_id, client_secret } = (await registration.json()) as { client_id: string; client_secret: string };
   const [written, refused, upstreamTokens]: string[][] = [[], [], []];
+  const values = new Map<string, string>();
   const auth = oauthProxy({
     resource: `${origin}/mcp`,
-    upstream,
+    upstream: upstreamAt(upstream),
     clientId: client_id,
     clientSecret: client_secret,
     upstreamScopes: [],
     secret: "a secret of at least 32 characters",
     scopes: ["notes"],
     optionalScopes: ["erase"],
-    store: openStore(written ?? []),
+    store: openStore(written ?? [], values),
     subject: ({ accessToken }) => {
       const { sub } = decodeJwt(accessToken);
       return sub === "eve" ? undefined : sub;
@@ -90,6 +107,7 @@ async function proxy(options: Partial<Parameters<typeof oauthProxy>[0]> = {}): P
     origin,
     upstream,
     written: written ?? [],
+    kept: () => [...values.keys()],
     refused: refused ?? [],
     upstreamTokens: upstreamTokens ?? [],
     signIn(agent, user, scopes = []) {
@@ -217,6 +235,76 @@ describe("oauthProxy", () => {
     const { auth } = at.signIn(new UserAgent(), "ada");
     await expect(connect(at.url, { auth })).rejects.toThrow(/the sign-in at the provider failed/);
     expect(at.refused.join()).toMatch(/\/callback: .+/);
+  });
+
+  describe("revocation: a client that signs out", () => {
+    const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+    /** Signs in, calls a tool, and revokes one of the tokens at the proxy. */
+    async function signOut(at: Proxy, kind: "access_token" | "refresh_token"): Promise<Response> {
+      const { auth, tokens } = at.signIn(new UserAgent(), "ada");
+      await using client = await connect(at.url, { auth });
+      await client.tools.call("whoami", {});
+      const shown = tokens.map((text) => JSON.parse(text));
+      const token = shown.find((each) => kind in each)?.[kind];
+      const { client_id } = shown.find((each) => "client_id" in each);
+      const body = new URLSearchParams({ token, token_type_hint: kind, client_id });
+      const response = await fetch(`${at.origin}/revoke`, { method: "POST", body });
+      const authorization = `Bearer ${shown.find((each) => "access_token" in each).access_token}`;
+      expect((await fetch(at.url, { method: "POST", headers: { authorization, ...json }, body: "{}" })).status).toBe(
+        401,
+      );
+      return response;
+    }
+
+    /** Status of a request to the provider with the access token that it issued last. */
+    async function statusUpstream(at: Proxy): Promise<number> {
+      const authorization = `Bearer ${at.upstreamTokens.at(-1)}`;
+      return (await fetch(`${at.upstream}/mcp`, { method: "POST", headers: { authorization, ...json }, body: "{}" }))
+        .status;
+    }
+
+    test.each(["access_token", "refresh_token"] as const)(
+      "ends the tokens of the provider, by its %s",
+      async (kind) => {
+        await using at = await proxy();
+        expect((await signOut(at, kind)).status).toBe(200);
+        expect(await statusUpstream(at)).toBe(401);
+        expect(at.kept().filter((key) => key.startsWith("upstream:"))).toEqual([]);
+        expect(at.refused.join()).not.toContain("/revoke");
+      },
+    );
+
+    test("does so where the provider has no metadata, but a revocation endpoint", async () => {
+      await using at = await proxy({
+        upstream: (issuer) => ({ ...endpointsOf(issuer), revocationEndpoint: `${issuer}/revoke` }),
+      });
+      expect((await signOut(at, "refresh_token")).status).toBe(200);
+      expect(await statusUpstream(at)).toBe(401);
+    });
+
+    test("is signed out here also where the provider revokes nothing", async () => {
+      await using at = await proxy({ upstream: endpointsOf });
+      expect((await signOut(at, "refresh_token")).status).toBe(200);
+      expect(await statusUpstream(at)).not.toBe(401);
+      expect(at.kept().filter((key) => key.startsWith("upstream:"))).toEqual([]);
+      expect(at.refused.join()).not.toContain("/revoke");
+    });
+
+    test.each([
+      ["refuses", "/register", "status 400 with invalid_client_metadata"],
+      ["is not there", "/nowhere", "status 404"],
+    ])(
+      "is signed out here also where the endpoint of the provider %s, and the operator learns it",
+      async (_what, path, reason) => {
+        await using at = await proxy({
+          upstream: (issuer) => ({ ...endpointsOf(issuer), revocationEndpoint: `${issuer}${path}` }),
+        });
+        const response = await signOut(at, "refresh_token");
+        expect([response.status, await response.text()]).toEqual([200, "{}"]);
+        expect(at.refused.join()).toContain(`/revoke: the tokens of the provider were not revoked: ${reason}`);
+      },
+    );
   });
 
   test("clients get only the scopes that this server has", async () => {

@@ -343,6 +343,56 @@ ifInstalled("a proxy names users by the ID token of the provider", async () => {
   expect(await call(client, "whoami")).toBe(`ada of ${issuers}: notes`);
 });
 
+ifInstalled("a client that signs out at a proxy ends the tokens of the provider too", async () => {
+  const upstreams: string[] = [];
+  const granted: string[] = [];
+  const proxyClient = { client_id: "proxy", client_secret: "a secret" };
+  const url = await startNotes(async (resource) => {
+    const redirect_uris = [`${new URL(resource).origin}/callback`];
+    const grant_types = ["authorization_code", "refresh_token"];
+    const registered = { ...proxyClient, redirect_uris, grant_types, application_type: "native" };
+    const upstream = await startOidcProvider({ clients: [registered, introspectingClient] });
+    upstreams.push(upstream);
+    return oauthProxy({
+      resource,
+      upstream,
+      clientId: proxyClient.client_id,
+      clientSecret: proxyClient.client_secret,
+      secret: "a secret of at least 32 characters",
+      scopes: ["notes"],
+      upstreamScopes: ["openid", "offline_access"],
+      upstreamParameters: { prompt: "consent" },
+      subject({ accessToken, idClaims }) {
+        granted.push(accessToken);
+        return String(idClaims?.sub);
+      },
+    });
+  });
+  const agent = new UserAgent();
+  const authorize = async (request: URL): Promise<URL> => {
+    await agent.open(request, redirectUrl);
+    await agent.submit({ decision: "allow" }, redirectUrl);
+    await agent.submit({ login: "ada", password: "any" }, redirectUrl);
+    return (await agent.submit({}, redirectUrl)) ?? request;
+  };
+  const { store, kept } = openStore();
+  const { client } = await signIn(url, { authorize, store });
+  expect(await call(client, "whoami")).toContain("ada of ");
+  const isActive = async (): Promise<unknown> => {
+    const response = await fetch(`${upstreams[0]}/token/introspection`, {
+      method: "POST",
+      body: new URLSearchParams({ token: granted[0] ?? "" }),
+      headers: { authorization: `Basic ${btoa("proxy:a+secret")}` },
+    });
+    return ((await response.json()) as { readonly active?: unknown }).active;
+  };
+  expect(await isActive()).toBe(true);
+  const credentials = kept();
+  if (credentials === undefined) throw new Error("the store has no credentials");
+  expect(await revokeTokens(credentials)).toEqual({ kind: "revoked" });
+  expect(await isActive()).toBe(false);
+});
+
 ifInstalled("better-auth: a client registers, signs in, refreshes, steps up, and signs out", async () => {
   const running: { readonly issuer: string; readonly subject: string }[] = [];
   const url = await startNotes(async (resource) => {

@@ -42,6 +42,8 @@ export interface SignIn {
       agent: string | undefined,
     ): Promise<{ readonly request: AuthorizationRequest; readonly outcome: SignedIn | OAuthError }>;
   };
+  /** Called when a client has ended a grant. Why what belongs to it elsewhere did not end, for the operator. */
+  revoked?(grantId: string): Promise<string | undefined>;
 }
 
 /** The parts of an authorization server. */
@@ -293,8 +295,10 @@ export class AuthorizationServer implements AuthEndpoints {
     const { id: clientId } = await this.#parts.clients.authenticate(form, request.header("authorization"));
     const token = form.get("token");
     if (token === null) throw new OAuthError("invalid_request", "token is missing");
-    await this.#parts.grants.revoke({ ...this.#parts.identity(), clientId }, token);
-    return json(200, {});
+    const grantId = await this.#parts.grants.revoke({ ...this.#parts.identity(), clientId }, token);
+    const failure = grantId === undefined ? undefined : await this.#parts.signIn.revoked?.(grantId);
+    // The grant has ended: for the client that is a success.
+    return { ...json(200, {}), ...(failure === undefined ? {} : { reason: `/revoke: ${failure}` }) };
   }
 
   #tokens(client: RegisteredClient, form: URLSearchParams): Promise<unknown> {

@@ -141,17 +141,18 @@ export class Grants {
   }
 
   /**
-   * Ends the grant of an access token or a refresh token. A token that is not known, or no longer, needs nothing.
+   * Ends the grant of an access token or a refresh token; its id. A token that is not known, or no longer, needs nothing.
    * @throws OAuthError for a token of another client, or one without a grant
    */
-  async revoke(issued: Issued, token: string): Promise<void> {
+  async revoke(issued: Issued, token: string): Promise<string | undefined> {
     const grantId = (await this.#refreshable(token)) ?? (await this.#grantIdOf(issued, token));
     const grant = grantId === undefined ? undefined : await this.grant(grantId);
-    if (grant === undefined || grant.ended !== undefined) return;
+    if (grant === undefined || grant.ended !== undefined) return undefined;
     if (grant.clientId !== issued.clientId)
       throw new OAuthError("invalid_grant", "the token belongs to another client");
     const ended = "its client has revoked it: sign in again";
     await this.#store.set(`grant:${grant.id}`, JSON.stringify({ ...grant, ended }), grantTtl);
+    return grant.id;
   }
 
   /** The id of the grant of a refresh token, used or not. */

@@ -19,7 +19,8 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Identity } from "../../jsonrpc/call.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { boundedFetch } from "../bounded-fetch.js";
+import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
+import { revokeAt } from "../client/revocation.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer } from "../resource-server.js";
 import { type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
@@ -44,6 +45,8 @@ export interface UpstreamEndpoints {
   readonly authorizationEndpoint: string;
   /** Where codes are redeemed. */
   readonly tokenEndpoint: string;
+  /** Where tokens are revoked (RFC 7009). Default: they are valid until they expire. */
+  readonly revocationEndpoint?: string;
 }
 
 /** The tokens that the upstream authorization server issued for a user. They are never given to a client. */
@@ -120,7 +123,7 @@ export interface OAuthProxy extends ResourceServer {
  * Protects a server with users of an authorization server that MCP clients cannot register at, such as GitHub or Google. To clients,
  * this server is the authorization server, with dynamic client registration and client ID metadata documents. Each sign-in asks the user
  * for consent to the client, then leads to the provider. Clients get tokens of this server only; the tokens of the provider stay here,
- * encrypted.
+ * encrypted. A client that revokes its tokens here ends those of the provider too, if the provider offers that.
  * https://modelcontextprotocol.io/specification/latest/basic/security_best_practices#confused-deputy-problem
  *
  * @example
@@ -199,11 +202,16 @@ class Upstream {
       this.#issuer = requireSecureUrl("oauthProxy: upstream", upstream);
       return;
     }
-    const { issuer, authorizationEndpoint, tokenEndpoint } = upstream;
+    const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = upstream;
     this.#issuer = requireSecureUrl("oauthProxy: the issuer of upstream", issuer);
     requireSecureUrl("oauthProxy: authorizationEndpoint", authorizationEndpoint);
     requireSecureUrl("oauthProxy: tokenEndpoint", tokenEndpoint);
-    const endpoints = { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint };
+    if (revocationEndpoint !== undefined) requireSecureUrl("oauthProxy: revocationEndpoint", revocationEndpoint);
+    const endpoints = {
+      authorization_endpoint: authorizationEndpoint,
+      token_endpoint: tokenEndpoint,
+      ...(revocationEndpoint === undefined ? {} : { revocation_endpoint: revocationEndpoint }),
+    };
     this.#metadata = Promise.resolve({ issuer, ...endpoints });
   }
 
@@ -214,6 +222,7 @@ class Upstream {
       decide: async (request, form) =>
         form.get("decision") === "allow" ? redirect(await this.#begin(request)) : undefined,
       callback: { path: "/callback", finish: (query, agent) => this.#finish(query, agent, allowed) },
+      revoked: (grantId) => this.#revoke(grantId),
     };
   }
 
@@ -331,13 +340,39 @@ class Upstream {
     return accessToken;
   }
 
+  /** Forgets the tokens of a grant and revokes them at the provider, if it offers that. Why that failed, for the operator. */
+  async #revoke(grantId: string): Promise<string | undefined> {
+    await this.#refreshes.get(grantId)?.catch(() => undefined); // Otherwise its tokens would be kept after this.
+    const kept = await this.#opened(grantId, await this.#store.take(`upstream:${grantId}`));
+    if (kept === undefined) return undefined;
+    const failed = (reason: string): string => `the tokens of the provider were not revoked: ${reason}`;
+    try {
+      const server = await this.#server();
+      if (server.revocation_endpoint === undefined) return undefined;
+      const request: BoundedFetch = (url, init) => boundedFetch(requireSecureUrl("the URL", url).href, init);
+      const revocation = await revokeAt(
+        server,
+        { client: this.#client, authentication: this.#authentication() },
+        kept,
+        request,
+      );
+      return revocation.kind === "failed" ? failed(revocation.reason) : undefined;
+    } catch (error) {
+      return failed(thrownText(error));
+    }
+  }
+
   async #kept(grantId: string): Promise<KeptTokens> {
-    const sealed = await this.#store.get(`upstream:${grantId}`);
-    const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-tokens", sealed);
-    // A store could be written to by others: tokens of another grant are not used.
-    if (opened?.grantId !== grantId)
+    const kept = await this.#opened(grantId, await this.#store.get(`upstream:${grantId}`));
+    if (kept === undefined)
       throw new Error("oauthProxy: the upstream tokens of the caller have expired: sign in again");
-    return opened.tokens as KeptTokens; // Only `#keep` seals this kind.
+    return kept;
+  }
+
+  /** Undefined for tokens of another grant: a store could be written to by others. */
+  async #opened(grantId: string, sealed: string | undefined): Promise<KeptTokens | undefined> {
+    const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-tokens", sealed);
+    return opened?.grantId === grantId ? (opened.tokens as KeptTokens) : undefined; // Only `#keep` seals this kind.
   }
 
   #authentication(): ReturnType<typeof ClientSecretPost> {

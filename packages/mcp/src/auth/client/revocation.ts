@@ -66,15 +66,27 @@ export async function revokeTokens(
     const client = knownClient(options, metadata, registration);
     if (client === undefined)
       return { kind: "failed", reason: "the client id is not known, or its secret has expired" };
-    const { refreshToken, accessToken } = tokens ?? {};
-    // With the refresh token, most servers revoke the access token; few revoke the refresh token with the access token.
-    const refresh = await revoke(metadata, client, "refresh_token", refreshToken, request);
-    const access = await revoke(metadata, client, "access_token", accessToken, request);
-    if (refresh.kind !== "unsupported" && access.kind === "unsupported") return refresh;
-    return refresh.kind === "failed" ? refresh : access;
+    return await revokeAt(metadata, client, tokens ?? {}, request);
   } catch (error) {
     return { kind: "failed", reason: thrownText(error) };
   }
+}
+
+/** Revokes a refresh token and an access token at the revocation endpoint of their server. */
+export async function revokeAt(
+  server: AuthorizationServer,
+  client: ClientAtServer,
+  {
+    refreshToken,
+    accessToken,
+  }: Partial<Pick<NonNullable<StoredCredentials["tokens"]>, "refreshToken" | "accessToken">>,
+  request: BoundedFetch,
+): Promise<Revocation> {
+  // With the refresh token, most servers revoke the access token; few revoke the refresh token with the access token.
+  const refresh = await revoke(server, client, "refresh_token", refreshToken, request);
+  const access = await revoke(server, client, "access_token", accessToken, request);
+  if (refresh.kind !== "unsupported" && access.kind === "unsupported") return refresh;
+  return refresh.kind === "failed" ? refresh : access;
 }
 
 async function revoke(
