@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   auth0,
@@ -8,6 +9,7 @@ import {
   github,
   google,
   introspectionAuth,
+  jwtAuth,
   keycloak,
   okta,
   type ResourceServer,
@@ -15,8 +17,8 @@ import {
   workos,
 } from "@parlance/mcp/auth";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { audience, startIssuer } from "./authorization-server.js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { audience, type Issuer, startIssuer } from "./authorization-server.js";
 
 /** The part of the metadata of each provider that a resource server uses, from its public documentation. */
 const fixtures: Record<string, { readonly issuer: string; readonly jwks_uri: string }> = JSON.parse(
@@ -28,51 +30,87 @@ const clientId = "00001111-aaaa-2222-bbbb-3333cccc4444";
 const resource = audience;
 const scopes = ["notes"];
 
+type Make = (sending: { readonly fetch: typeof fetch }) => ResourceServer;
+
 /** A provider, and the claims of a valid token of it. */
-const providers: readonly (readonly [name: string, server: ResourceServer, claims: Record<string, unknown>])[] = [
-  ["entra", entra({ tenant, clientId, resource, scopes }), { aud: clientId, scp: "notes", azp: "app" }],
-  ["auth0", auth0({ domain: "example.eu.auth0.com", audience, scopes }), { aud: [audience], scope: "notes" }],
-  ["keycloak", keycloak({ url: "https://login.example.com", realm: "notes", audience }), { aud: audience }],
-  ["okta", okta({ domain: "example.okta.com", audience: "api://default", resource }), { aud: "api://default" }],
-  ["workos", workos({ domain: "example.authkit.app", audience }), { aud: audience }],
-  ["clerk", clerk({ domain: "example.clerk.accounts.dev", audience }), { aud: audience }],
-  ["supabase", supabase({ project: "abcdefghijklmnop", resource }), { aud: "authenticated", client_id: "app" }],
+const providers: readonly (readonly [name: string, make: Make, claims: Record<string, unknown>])[] = [
+  [
+    "entra",
+    (sending) => entra({ tenant, clientId, resource, scopes, ...sending }),
+    { aud: clientId, scp: "notes", azp: "app" },
+  ],
+  [
+    "auth0",
+    (sending) => auth0({ domain: "example.eu.auth0.com", audience, scopes, ...sending }),
+    { aud: [audience], scope: "notes" },
+  ],
+  [
+    "keycloak",
+    (sending) => keycloak({ url: "https://login.example.com", realm: "notes", audience, ...sending }),
+    { aud: audience },
+  ],
+  [
+    "okta",
+    (sending) => okta({ domain: "example.okta.com", audience: "api://default", resource, ...sending }),
+    { aud: "api://default" },
+  ],
+  ["workos", (sending) => workos({ domain: "example.authkit.app", audience, ...sending }), { aud: audience }],
+  ["clerk", (sending) => clerk({ domain: "example.clerk.accounts.dev", audience, ...sending }), { aud: audience }],
+  [
+    "supabase",
+    (sending) => supabase({ project: "abcdefghijklmnop", resource, ...sending }),
+    { aud: "authenticated", client_id: "app" },
+  ],
 ];
 
-/** Requests to providers end on a socket of this machine. */
+/** A proxy, which gets every request to a provider with its whole URL, and answers it itself. */
 let asked: { readonly url: string; readonly headers: Headers; readonly body: string }[] = [];
 let answers: (url: string, body: string) => { readonly status: number; readonly body: unknown };
-const rig = createServer(async (request, response) => {
+const proxy = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
-  const url = String(request.headers["x-original-url"]);
+  const { url = "" } = request;
   asked.push({ url, headers: new Headers(request.headers as Record<string, string>), body });
   const answer = answers(url, body);
   response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
 });
-const platformFetch = globalThis.fetch;
+
+/** Sends requests to the proxy, as the `fetch` of an application in a network with one may do. */
+const throughProxy: typeof fetch = async (input, { method = "GET", headers, body } = {}) => {
+  const { port } = proxy.address() as AddressInfo;
+  const sent = httpRequest({
+    port,
+    host: "127.0.0.1",
+    method,
+    path: String(input),
+    headers: Object.fromEntries(new Headers(headers)),
+  });
+  sent.end(body === undefined || body === null ? undefined : String(body));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of answer) text += chunk;
+  return new Response(text, {
+    status: answer.statusCode ?? 0,
+    headers: { "content-type": answer.headers["content-type"] ?? "" },
+  });
+};
+const sending = { fetch: throughProxy };
 
 beforeEach(async () => {
   asked = [];
-  await new Promise<void>((resolve) => rig.listen(0, "127.0.0.1", resolve));
-  const { port } = rig.address() as AddressInfo;
-  vi.stubGlobal("fetch", (url: string | URL, init: RequestInit = {}) => {
-    const headers = new Headers(init.headers);
-    headers.set("x-original-url", String(url));
-    return platformFetch(`http://127.0.0.1:${port}/`, { ...init, headers });
-  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
 });
 afterEach(async () => {
-  vi.unstubAllGlobals();
-  rig.closeAllConnections();
-  await new Promise((resolve) => rig.close(resolve));
+  proxy.closeAllConnections();
+  await new Promise((resolve) => proxy.close(resolve));
 });
 
 const request = { method: "POST", header: () => undefined };
 
 test.each(providers)(
   "%s: its keys are where its metadata says, and its tokens are served",
-  async (name, server, claims) => {
+  async (name, make, claims) => {
+    const server = make(sending);
     const metadata = fixtures[name];
     expect(server.authorizationServers).toEqual([metadata?.issuer]);
     const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true });
@@ -109,7 +147,7 @@ test.each(providers)(
 );
 
 test("google: a token of one of our clients is served, and asked about once", async () => {
-  const server = google({ clientIds: ["ours"], resource, scopes: ["openid"] });
+  const server = google({ clientIds: ["ours"], resource, scopes: ["openid"], ...sending });
   const exp = String(Math.floor(Date.now() / 1000) + 600);
   answers = () => ({ status: 200, body: { aud: "ours", sub: "7", scope: "openid", exp } });
   const verify = (): unknown => server.verify("opaque", request);
@@ -129,13 +167,13 @@ test.each([
   ["that Google does not know", { status: 400, body: { error: "invalid_token" } }, "invalid"],
   ["while Google fails", { status: 500, body: {} }, "unavailable"],
 ])("google: a token %s", async (_what, answer, kind) => {
-  const server = google({ clientIds: ["ours"], resource });
+  const server = google({ clientIds: ["ours"], resource, ...sending });
   answers = () => answer;
   expect(await server.verify("opaque", request)).toMatchObject({ kind });
 });
 
 test("github: a token of the app is served; the token is in no URL and in no claim", async () => {
-  const server = github({ clientId: "Iv1.0123", clientSecret: "secret", resource });
+  const server = github({ clientId: "Iv1.0123", clientSecret: "secret", resource, ...sending });
   answers = () => ({
     status: 200,
     body: { app: { client_id: "Iv1.0123" }, user: { id: 5, login: "ada" }, scopes: ["repo"], token: "gho_x" },
@@ -153,7 +191,7 @@ test.each([
   ["that GitHub does not know", { status: 404, body: {} }, "invalid"],
   ["while the app is limited", { status: 429, body: {} }, "unavailable"],
 ])("github: a token %s", async (_what, answer, kind) => {
-  const server = github({ clientId: "Iv1.0123", clientSecret: "secret", resource });
+  const server = github({ clientId: "Iv1.0123", clientSecret: "secret", resource, ...sending });
   answers = () => answer;
   expect(await server.verify("gho_x", request)).toMatchObject({ kind });
 });
@@ -167,7 +205,6 @@ test("options that could lead to another issuer are refused", () => {
 });
 
 test("introspection: a valid token is remembered for cacheSeconds, and not beyond its expiry", async () => {
-  vi.unstubAllGlobals();
   await using issuer = await startIssuer();
   const how = { issuer: issuer.url, audience, clientId: "notes", clientSecret: "secret", cacheSeconds: 60 };
   const server = introspectionAuth(how);
@@ -186,10 +223,46 @@ test("introspection: a valid token is remembered for cacheSeconds, and not beyon
 });
 
 test("introspection: strangers cause 64 requests at a time, and the others are told to retry", async () => {
-  vi.unstubAllGlobals();
   await using issuer = await startIssuer();
   const server = introspectionAuth({ issuer: issuer.url, audience, clientId: "notes", clientSecret: "secret" });
   const verified = await Promise.all(Array.from({ length: 200 }, (_, n) => server.verify(`stranger-${n}`, request)));
   expect(verified.filter(({ kind }) => kind === "unavailable")).toHaveLength(136);
   expect(verified.filter(({ kind }) => kind === "invalid")).toHaveLength(64);
 });
+
+test.each([
+  ["jwtAuth", 2, (own: Issuer, send: typeof fetch) => jwtAuth({ issuer: own.url, audience, fetch: send })],
+  [
+    "introspectionAuth",
+    2,
+    (own: Issuer, send: typeof fetch) =>
+      introspectionAuth({ issuer: own.url, audience, clientId: "notes", clientSecret: "secret", fetch: send }),
+  ],
+] as const)(
+  "%s: a fetch of the application sends all requests, and its error verifies no token",
+  async (_name, count, make) => {
+    await using issuer = await startIssuer();
+    const token = await issuer.token();
+    issuer.introspected.set(token, { active: true, aud: audience, sub: "ada" });
+    const sent: string[] = [];
+    const send: typeof fetch = (input, init) => {
+      sent.push(String(input).replace(issuer.url, ""));
+      return fetch(input, init);
+    };
+    expect(await make(issuer, send).verify(token, request)).toMatchObject({ kind: "identity" });
+    expect(sent).toHaveLength(count);
+    expect(sent).toEqual(issuer.requests);
+    for (const failing of [
+      () => Promise.reject(new Error("no way out")),
+      () => {
+        throw new Error("no way out");
+      },
+    ]) {
+      const verifying = (async () => make(issuer, failing).verify(token, request))();
+      const outcome = await verifying.then(JSON.stringify, String);
+      expect(outcome).toContain("no way out");
+      expect(outcome).not.toContain("identity");
+    }
+    expect(issuer.requests).toHaveLength(count);
+  },
+);

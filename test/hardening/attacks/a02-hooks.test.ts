@@ -811,6 +811,7 @@ const apart: Readonly<Record<string, string>> = {
   "FileTokenStore.entries": "called by the application alone",
   "OAuthProxyOptions.subject": "as AuthorizationStore.get",
   "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",
+  "RemoteOptions.fetch": "verifies no token, and its error is the reason: test/auth/providers.test.ts",
   "RevocationOptions.fetch": "is a failed revocation with its error: test/auth/client/revocation.test.ts",
   "TokenOptions.fetch": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
   "WorkloadIdentityOptions.assertion": "fails the call: test/auth/client/machine-grants.test.ts",

@@ -11,6 +11,9 @@ interface BoundedRequest {
   readonly body?: BodyInit | null | undefined;
 }
 
+/** Sends a request: a `fetch` of the application. */
+export type OwnFetch = (url: URL, init: RequestInit) => Promise<Response>;
+
 /** Sends a request to an authorization server, as the OAuth libraries do. */
 export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Response>;
 
@@ -20,11 +23,7 @@ export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Respo
  * @param send what sends the request; default: the platform's `fetch`
  * @throws Error for a response that is too long or a redirect, and whatever `send` throws
  */
-export async function boundedFetch(
-  url: string,
-  init: BoundedRequest = {},
-  send: (url: URL, init: RequestInit) => Promise<Response> = fetch,
-): Promise<Response> {
+export async function boundedFetch(url: string, init: BoundedRequest = {}, send: OwnFetch = fetch): Promise<Response> {
   // Not `AbortSignal.any` of a timeout, which Node 20 may collect before it fires. The libraries give no signal but timeouts of their own.
   const deadline = AbortSignal.timeout(timeout);
   const { method = "GET", headers = {}, body = null } = init;

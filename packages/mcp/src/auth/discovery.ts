@@ -1,7 +1,7 @@
 import { type AuthorizationServer, OperationProcessingError, processDiscoveryResponse } from "oauth4webapi";
 import { isObject } from "../base/json.js";
 import { thrownText } from "../jsonrpc/errors.js";
-import { type BoundedFetch, boundedFetch } from "./bounded-fetch.js";
+import { type BoundedFetch, boundedFetch, type OwnFetch } from "./bounded-fetch.js";
 
 /** The response at one of the places where the metadata of an authorization server can be. */
 interface Place {
@@ -20,10 +20,12 @@ export type Discovery =
 
 /**
  * The metadata of an authorization server.
+ * @param send what sends the requests; default: the platform's `fetch`
  * @throws Error with what was found at each place
  */
-export async function discover(issuerUrl: URL, issuer: string): Promise<AuthorizationServer> {
-  const discovery = await findServerMetadata(issuerUrl, (found) => found === issuer, boundedFetch);
+export async function discover(issuerUrl: URL, issuer: string, send?: OwnFetch): Promise<AuthorizationServer> {
+  const request: BoundedFetch = (url, init) => boundedFetch(url, init, send);
+  const discovery = await findServerMetadata(issuerUrl, (found) => found === issuer, request);
   if (discovery.kind === "metadata") return discovery.metadata;
   throw new Error(`no metadata of ${issuer} (${placesText(discovery.places)})`);
 }

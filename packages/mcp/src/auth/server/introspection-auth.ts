@@ -9,15 +9,15 @@ import {
 } from "oauth4webapi";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { boundedFetch } from "../bounded-fetch.js";
+import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { scopesOf } from "./jwt-auth.js";
-import { identityOfToken, type ProtectedOptions, protect, requireSecureUrl } from "./protected.js";
+import { identityOfToken, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
 import { RemoteVerification } from "./remote-verification.js";
 
 /** Options of `introspectionAuth`. */
-export interface IntrospectionAuthOptions extends ProtectedOptions {
+export interface IntrospectionAuthOptions extends RemoteOptions {
   /** The authorization server. */
   readonly issuer: string;
   /** The `aud` of tokens for this server, as in `jwtAuth`. */
@@ -45,6 +45,7 @@ const members: MembersOf<IntrospectionAuthOptions> = {
   clientSecret: ["client_secret", "secret"],
   cacheSeconds: ["cacheTtl", "ttl", "cache"],
   introspectionEndpoint: ["introspection_endpoint", "endpoint", "introspectionUrl"],
+  fetch: [],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
   dpop: [],
@@ -90,13 +91,14 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
   }
   const authenticate = ClientSecretBasic(clientSecret);
   const insecure = issuerUrl.protocol === "http:";
+  const request: BoundedFetch = (url, init) => boundedFetch(url, init, options.fetch);
   const verification = new RemoteVerification(cacheSeconds * 1000, async (token) => {
     const client = { client_id: clientId };
     let said: IntrospectionResponse;
     try {
-      server ??= discover(issuerUrl, issuer);
+      server ??= discover(issuerUrl, issuer, options.fetch);
       const known = await server;
-      const how = { [allowInsecureRequests]: insecure, [customFetch]: boundedFetch };
+      const how = { [allowInsecureRequests]: insecure, [customFetch]: request };
       const response = await introspectionRequest(known, client, authenticate, token, how);
       said = await processIntrospectionResponse(known, client, response);
     } catch (error) {

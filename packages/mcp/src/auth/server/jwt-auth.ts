@@ -2,13 +2,13 @@ import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, ty
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject } from "../../base/json.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { boundedFetch } from "../bounded-fetch.js";
+import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
-import { identityOfToken, isThisMachine, type ProtectedOptions, protect, requireSecureUrl } from "./protected.js";
+import { identityOfToken, isThisMachine, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
 
 /** Options of `jwtAuth`. */
-export interface JwtAuthOptions extends ProtectedOptions {
+export interface JwtAuthOptions extends RemoteOptions {
   /** The authorization server, exactly as it writes itself into its tokens: the `iss` claim. */
   readonly issuer: string;
   /**
@@ -33,6 +33,7 @@ const members: MembersOf<JwtAuthOptions> = {
   jwksUri: ["jwks", "jwks_uri", "jwksUrl"],
   algorithms: ["algorithm", "alg"],
   clockTolerance: ["clockSkew", "leeway"],
+  fetch: [],
   scopes: ["scope", "requiredScopes"],
   scopeHierarchy: [],
   dpop: [],
@@ -88,7 +89,7 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   }
   const issuerUrl = requireSecureUrl("jwtAuth: the issuer", issuer);
   if (jwksUri !== undefined) requireSecureUrl("jwtAuth: jwksUri", jwksUri);
-  const keys = new IssuerKeys(issuerUrl, issuer, jwksUri);
+  const keys = new IssuerKeys(issuerUrl, options);
   const [resource = options.resource ?? ""] = options.resource === undefined ? audiences : [options.resource];
   return protect("jwtAuth", resource, [issuer], options, async (token, included) => {
     const verified = await keys.use(async (jwks) => {
@@ -133,14 +134,16 @@ export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): rea
 class IssuerKeys {
   readonly #issuerUrl: URL;
   readonly #issuer: string;
+  readonly #send: OwnFetch | undefined;
   #jwksUri: string | undefined;
   #jwks: Promise<RemoteJWKSet> | undefined;
   #wereFetched = false;
   #failure: { readonly at: number; readonly reason: string } | undefined;
 
-  constructor(issuerUrl: URL, issuer: string, jwksUri: string | undefined) {
+  constructor(issuerUrl: URL, { issuer, jwksUri, fetch: send }: JwtAuthOptions) {
     this.#issuerUrl = issuerUrl;
     this.#issuer = issuer;
+    this.#send = send;
     this.#jwksUri = jwksUri;
   }
 
@@ -167,11 +170,13 @@ class IssuerKeys {
 
   async #open(): Promise<RemoteJWKSet> {
     try {
-      this.#jwksUri ??= await this.#fetching(async () => jwksUriOf(await discover(this.#issuerUrl, this.#issuer)));
+      this.#jwksUri ??= await this.#fetching(async () =>
+        jwksUriOf(await discover(this.#issuerUrl, this.#issuer, this.#send)),
+      );
       return createRemoteJWKSet(new URL(this.#jwksUri), {
         cacheMaxAge: keysTtl,
         cooldownDuration: keysCooldown,
-        [customFetch]: (url, init) => this.#fetching(() => keysAt(url, init)),
+        [customFetch]: (url, init) => this.#fetching(() => keysAt(url, init, this.#send)),
       });
     } catch (error) {
       this.#jwks = undefined;
@@ -201,8 +206,8 @@ class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
 
-async function keysAt(url: string, init: RequestInit): Promise<Response> {
-  const response = await boundedFetch(url, init);
+async function keysAt(url: string, init: RequestInit, send: OwnFetch | undefined): Promise<Response> {
+  const response = await boundedFetch(url, init, send);
   if (response.status !== 200) throw new Error(`${url} responds with ${response.status}`);
   const text = await response.text();
   const body: unknown = JSON.parse(text);

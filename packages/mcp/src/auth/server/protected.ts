@@ -1,5 +1,6 @@
 import { kindOf } from "../../base/json.js";
 import type { Identity } from "../../jsonrpc/call.js";
+import type { OwnFetch } from "../bounded-fetch.js";
 import type { DpopSupport, ResourceServer, Verification } from "../resource-server.js";
 import { DpopProofs, proofAlgorithms } from "./dpop-proofs.js";
 
@@ -22,6 +23,15 @@ export interface ProtectedOptions {
   readonly resourceName?: string;
   /** A page for developers, in its metadata. Default: none. */
   readonly documentation?: string;
+}
+
+/** The options of every protected server that asks its authorization server about tokens, or for its keys. */
+export interface RemoteOptions extends ProtectedOptions {
+  /**
+   * Sends the requests to the authorization server, for a proxy, or for certificates of an organization. Every URL is HTTPS, except on this
+   * machine. What it throws is reported: 401, or 503 once a request has succeeded. Default: the platform's `fetch`.
+   */
+  readonly fetch?: OwnFetch;
 }
 
 /** A verified token. */

@@ -1,13 +1,13 @@
 import { isObject } from "../../base/json.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { boundedFetch } from "../bounded-fetch.js";
+import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { jwtAuth, scopesOf } from "./jwt-auth.js";
-import { identityOfToken, type ProtectedOptions, protect, requireSecureUrl } from "./protected.js";
+import { identityOfToken, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
 import { RemoteVerification } from "./remote-verification.js";
 
 /** Options of the providers whose tokens name their audience. */
-interface ProviderOptions extends ProtectedOptions {
+interface ProviderOptions extends RemoteOptions {
   /** The `aud` claim of tokens for this server, as it is set at the provider. */
   readonly audience: string;
   /** The URL of this server as clients write it. Default: the audience, which must be a URL then. */
@@ -15,7 +15,7 @@ interface ProviderOptions extends ProtectedOptions {
 }
 
 /** Options of the providers whose tokens do not name this server. */
-interface ResourceOptions extends ProtectedOptions {
+interface ResourceOptions extends RemoteOptions {
   /** The URL of this server as clients write it. */
   readonly resource: string;
 }
@@ -216,7 +216,7 @@ export function google({
     throw new TypeError("google: clientIds is empty: tokens of any application would be accepted");
   requireSecureUrl("google: tokenInfoUrl", tokenInfoUrl);
   return remote("google", resource, "https://accounts.google.com", options, {
-    ask: (token) => boundedFetch(tokenInfoUrl, { method: "POST", headers: { authorization: `Bearer ${token}` } }),
+    ask: (token, request) => request(tokenInfoUrl, { method: "POST", headers: { authorization: `Bearer ${token}` } }),
     refused: [400, 401],
     read(claims) {
       const { aud, sub, exp } = claims;
@@ -251,8 +251,8 @@ export function github({
   const url = `${requireSecureUrl("github: apiUrl", apiUrl).href.replace(/\/$/, "")}/applications/${app}/token`;
   const authorization = `Basic ${btoa(`${app}:${clientSecret}`)}`;
   return remote("github", resource, "https://github.com/login/oauth", options, {
-    ask: (token) =>
-      boundedFetch(url, {
+    ask: (token, request) =>
+      request(url, {
         method: "POST",
         headers: { authorization, accept: "application/vnd.github+json", "content-type": "application/json" },
         body: JSON.stringify({ access_token: token }),
@@ -276,7 +276,7 @@ export function github({
 
 /** How a provider without introspection is asked about a token. */
 interface TokenApi {
-  readonly ask: (token: string) => Promise<Response>;
+  readonly ask: (token: string, request: BoundedFetch) => Promise<Response>;
   /** The statuses for tokens that are not valid. Any other but 200 says nothing about the token. */
   readonly refused: readonly number[];
   /** The caller that a response identifies, or why the token is not valid here. It is not kept, since it may contain the token. */
@@ -287,12 +287,13 @@ function remote(
   what: string,
   resource: string,
   issuer: string,
-  options: ProtectedOptions,
+  options: RemoteOptions,
   { ask, refused, read }: TokenApi,
 ): ResourceServer {
+  const request: BoundedFetch = (url, init) => boundedFetch(url, init, options.fetch);
   const verification = new RemoteVerification(remoteTtl, async (token): Promise<Verification> => {
     try {
-      const response = await ask(token);
+      const response = await ask(token, request);
       const { status } = response;
       if (refused.includes(status)) return { kind: "invalid", reason: `${issuer} does not know it` };
       if (status !== 200) return { kind: "unavailable", reason: `${issuer} responds with ${status}` };
