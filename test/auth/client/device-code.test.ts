@@ -155,6 +155,21 @@ test("a client of the same name with redirects shares the tokens, and registers 
   expect(issuer.requests("/register")).toHaveLength(2);
 });
 
+test("the registration of a client of the same name with redirects is not used for device codes", async () => {
+  const { issuer, url } = await newServers({ interval: 0.05, answer: answering() });
+  const store = memoryTokenStore();
+  const auth = oauth({ clientName: "Notes", store, redirectUrl: "http://127.0.0.1:1/callback", authorize: approve });
+  await using browser = await connect(url, { auth });
+  expect(textOf(await browser.tools.call("read"))).toBe("read by ada");
+  const byCode = deviceCode({ show: () => undefined, clientName: "Notes", store });
+  await using client = await connect(url, { auth: byCode, reopen: false });
+  expect(textOf(await client.tools.call("write"))).toBe("written");
+  expect(issuer.requests("/register").map(({ body }) => (body as { redirect_uris: unknown }).redirect_uris)).toEqual([
+    ["http://127.0.0.1:1/callback"],
+    [],
+  ]);
+});
+
 test("a secret needs its issuer", () => {
   expect(() => deviceCode({ show: () => undefined, clientId: "app", clientSecret: "secret" })).toThrow(
     "deviceCode: clientSecret needs clientId and issuer",
