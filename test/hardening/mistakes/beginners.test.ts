@@ -14,8 +14,8 @@ const interop = fileURLToPath(new URL("../../interop/", import.meta.url));
 const prelude = `
 import { connect } from "@parlance/mcp/client";
 import { jwtAuth } from "@parlance/mcp/auth";
-import { httpHandler } from "@parlance/mcp/http";
-import { serveHttp, serveStdio } from "@parlance/mcp/node";
+import { httpHandler, rpcHandler } from "@parlance/mcp/http";
+import { acceptTcp, nodeRpcHandler, serveHttp, serveStdio, tcpChannel } from "@parlance/mcp/node";
 import { createServer, tool, ToolError } from "@parlance/mcp/server";
 import { createService, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
 import * as v from "valibot";

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { chmodSync } from "node:fs";
 import { lstat, unlink } from "node:fs/promises";
 import { connect, type Server } from "node:net";
-import type { MembersOf } from "../base/check-members.js";
+import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { isObject, kindOf } from "../base/json.js";
 import { isLoopback } from "../http/server/origin-check.js";
 
 /**
@@ -91,14 +92,23 @@ export interface ListenPath {
   readonly mode?: number;
 }
 
-/** The members of a `ListenAddress`, to detect unknown options. */
-export const listenMembers: MembersOf<ListenPort & ListenPath> = {
+/** The members of an address. A client may be given the address as the server was, with what only a server uses. */
+const addressMembers: MembersOf<ListenPort & ListenPath> = {
   port: [],
   host: ["hostname", "address"],
   exposed: ["expose"],
   path: ["socket", "socketPath"],
   mode: [],
 };
+
+/** @throws TypeError for what is no address, with the way to write it */
+export function requireAddress(subject: string, address: unknown): void {
+  if (!isObject(address)) {
+    const remedy = typeof address === "number" ? `{ port: ${address} }` : "{ port, host } or { path }";
+    throw new TypeError(`${subject}: the address: expected an object, got ${kindOf(address)}: write ${remedy}`);
+  }
+  checkMembers(`${subject}: the address`, address, addressMembers);
+}
 
 /** The default host. Not `localhost`, which may resolve to another address. */
 export const defaultHost = "127.0.0.1";

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
-import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
 import { systemClock } from "../base/clock.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
 import { settlesWithin } from "../base/settles-within.js";
@@ -21,7 +21,7 @@ import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
 import { defaultConnections } from "./http/http-connections.js";
-import { type ListenAddress, listen, listenMembers, type SocketAddress } from "./listen.js";
+import { type ListenAddress, listen, requireAddress, type SocketAddress } from "./listen.js";
 import { closedOf, defaultGrace, type Serving } from "./serving.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { tune } from "./tcp.js";
@@ -106,7 +106,7 @@ export async function serveTcp(
   const { limits } = options;
   const bounds = limits?.frameBytes === undefined ? {} : { frameBytes: limits.frameBytes };
   const open: AcceptTcp = (channel, caller) => serveChannel(served, channel, { ...options, ...caller });
-  return accept(address, open, { ...options, ...bounds });
+  return accept("serveTcp", address, open, { ...options, ...bounds });
 }
 
 /**
@@ -124,12 +124,18 @@ export async function acceptTcp(
   open: AcceptTcp,
   options: AcceptOptions = {},
 ): Promise<TcpServer> {
+  requireFunction("acceptTcp", open, "write (channel) => openConnection(channel, { handle: service.call })");
   checkMembers("acceptTcp", options, acceptMembers);
-  return accept(address, open, options);
+  return accept("acceptTcp", address, open, options);
 }
 
-async function accept(address: ListenAddress, open: AcceptTcp, options: AcceptOptions): Promise<TcpServer> {
-  checkMembers("The address", address, listenMembers);
+async function accept(
+  subject: string,
+  address: ListenAddress,
+  open: AcceptTcp,
+  options: AcceptOptions,
+): Promise<TcpServer> {
+  requireAddress(subject, address);
   const server = createServer({ allowHalfOpen: true });
   await listen(server, address);
   return new SocketServer(server, open, options); // Before any connection: the event loop has not run since.

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../base/clock.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
-import { defaultHost, describeAddress, type SocketAddress } from "./listen.js";
+import { defaultHost, describeAddress, requireAddress, type SocketAddress } from "./listen.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { closeWhenVanished } from "./vanished-peers.js";
 
@@ -26,9 +26,10 @@ const keepAliveDelay = 15_000;
  * @example
  * await using client = await connect(() => tcpChannel({ port: 7007 }));
  *
- * @throws RangeError for an invalid port
+ * @throws TypeError for what is no address; RangeError for an invalid port
  */
 export function tcpChannel(address: SocketAddress, options: TcpChannelOptions = {}): Channel {
+  requireAddress("tcpChannel", address);
   checkMembers("tcpChannel", options, tcpMembers);
   return new DialledChannel(address, options);
 }

@@ -92,10 +92,12 @@ export function createService(options: ServiceOptions = {}): Service {
   const entries = new Map<string, Entry>(); // A Map: `__proto__` and `constructor` are just unknown names.
   const service: Service = {
     method(name, handler, methodOptions = {}) {
+      if (typeof name !== "string")
+        throw new TypeError(`service.method: the name must be a string, got ${kindOf(name)}: ${definesMethod}`);
       if (name.startsWith("rpc."))
         throw new TypeError(`A method may not be called ${name}: names that begin with rpc. are reserved`);
       if (entries.has(name)) throw new TypeError(`The method ${name} is already defined`);
-      requireFunction(`The method ${name}`, handler, 'service.method("name", (params) => result)');
+      requireFunction(`The method ${name}`, handler, definesMethod);
       checkMembers(`The method ${name}`, methodOptions, methodMembers);
       // The types are between the options and the handler; what runs is checked.
       entries.set(name, entryOf(name, handler as Entry, methodOptions as AnyMethodOptions));
@@ -116,6 +118,7 @@ export function createService(options: ServiceOptions = {}): Service {
 
 const listens =
   "acceptTcp({ port }, (channel) => openConnection(channel, { handle: service.call })) serves TCP, nodeRpcHandler(service.call) HTTP";
+const definesMethod = 'service.method("name", (params) => result)';
 const addsMethod = "service.method(name, handler, { params, result }) adds a method";
 
 const foreignServiceMembers = foreignMembers("service", {

@@ -1,12 +1,12 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
-import { checkMembers } from "../../base/check-members.js";
+import { checkMembers, requireFunction } from "../../base/check-members.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { kindOf } from "../../base/json.js";
 import type { Call } from "../../jsonrpc/call.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import type { HttpServerHandler } from "./http-server-handler.js";
 import { McpHandler } from "./mcp-handler.js";
-import { type HttpOptions, httpMembers } from "./options.js";
+import { type HttpOptions, httpMembers, httpNotes } from "./options.js";
 import { BodyReader, type HttpRequest, type HttpResponse } from "./request.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
@@ -40,7 +40,7 @@ const bodyWasRead =
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function httpHandler(served: Servable, options: HttpOptions = {}): HttpHandler {
-  checkMembers("httpHandler", options, httpMembers);
+  checkMembers("httpHandler", options, httpMembers, httpNotes);
   requireServable("httpHandler", served);
   return handlerOf(new McpHandler(served, options));
 }
@@ -56,6 +56,7 @@ export function httpHandler(served: Servable, options: HttpOptions = {}): HttpHa
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
+  requireFunction("rpcHandler", call, "write rpcHandler(service.call)");
   checkMembers("rpcHandler", options, rpcMembers);
   return handlerOf(new RpcHandler(call, options));
 }

@@ -65,3 +65,11 @@ export const httpMembers: MembersOf<HttpOptions> = {
   legacySse: ["sse"],
   keepAlive: ["heartbeat", "pingInterval"],
 };
+
+const withoutSessions = "write sessions: false to serve each request on its own";
+
+/** Options of other libraries that are a value of ours, for `checkMembers`. */
+export const httpNotes: Readonly<Record<string, string>> = {
+  stateless: withoutSessions,
+  sessionIdGenerator: withoutSessions,
+};

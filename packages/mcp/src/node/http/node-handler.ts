@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { checkMembers, type MembersOf, requireFunction } from "../../base/check-members.js";
 import { systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { HttpServerHandler } from "../../http/server/http-server-handler.js";
 import { McpHandler } from "../../http/server/mcp-handler.js";
-import { type HttpOptions, httpMembers } from "../../http/server/options.js";
+import { type HttpOptions, httpMembers, httpNotes } from "../../http/server/options.js";
 import type { OriginCheckOptions } from "../../http/server/origin-check.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "../../http/server/rpc-handler.js";
 import type { Call } from "../../jsonrpc/call.js";
@@ -44,7 +44,7 @@ const nodeRpcHandlerMembers: MembersOf<NodeRpcHandlerOptions> = { ...rpcMembers,
  */
 export function nodeHandler(served: Servable, options: NodeHandlerOptions = {}): NodeHandler {
   requireServable("nodeHandler", served);
-  checkMembers("nodeHandler", options, nodeHandlerMembers);
+  checkMembers("nodeHandler", options, nodeHandlerMembers, httpNotes);
   return handlerOf(new McpHandler(served, options));
 }
 
@@ -58,6 +58,7 @@ export function nodeHandler(served: Servable, options: NodeHandlerOptions = {}):
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function nodeRpcHandler(call: Call, options: NodeRpcHandlerOptions = {}): NodeHandler {
+  requireFunction("nodeRpcHandler", call, "write nodeRpcHandler(service.call)");
   checkMembers("nodeRpcHandler", options, nodeRpcHandlerMembers);
   return handlerOf(new RpcHandler(call, options));
 }

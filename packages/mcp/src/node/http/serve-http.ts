@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isResourceServer, pathsOfAuth } from "../../auth/resource-server.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { type HttpOptions, httpMembers } from "../../http/server/options.js";
+import { type HttpOptions, httpMembers, httpNotes } from "../../http/server/options.js";
 import { isLoopback, originCheck } from "../../http/server/origin-check.js";
 import { refusal } from "../../http/server/responses.js";
 import { reporterOf } from "../../jsonrpc/hooks.js";
@@ -88,7 +88,7 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   requireServable("serveHttp", served);
   if (typeof options === "number")
     throw new TypeError("serveHttp: the port is an option: write serveHttp(server, { port: 3000 })");
-  checkMembers("serveHttp", options, serveHttpMembers);
+  checkMembers("serveHttp", options, serveHttpMembers, httpNotes);
   const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...others } = options;
   const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
   const paths = pathsOf(path);

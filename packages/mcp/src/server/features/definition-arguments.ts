@@ -15,23 +15,26 @@ export interface DefinitionKind {
  * where other libraries have it.
  * @throws TypeError
  */
-export function requireArguments(
-  { method, definition: members, handler: call }: DefinitionKind,
-  [name, definition, handler]: readonly [unknown, unknown, unknown],
-): void {
-  const remedy = `write server.${method}(${typeof name === "string" ? JSON.stringify(name) : "name"}, ${members}, ${call})`;
+export function requireArguments(kind: DefinitionKind, given: readonly [unknown, unknown, unknown]): void {
+  const { method, definition: members, handler: call } = kind;
+  const [name, definition, handler] = given;
+  const quoted = typeof name === "string" ? JSON.stringify(name) : "name";
+  const subject = `server.${method}${typeof name === "string" ? ` ${name}` : ""}`;
+  if (method.startsWith("resource") && typeof definition === "string" && isUri.test(definition)) {
+    const named = `{ name: ${quoted}, ${members.slice("{ ".length)}`;
+    const remedy = `write server.${method}(${JSON.stringify(definition)}, ${named}, ${call})`;
+    throw new TypeError(`${subject}: the URI comes first, and the name is a member of the definition: ${remedy}`);
+  }
   const fault = faultOf(name, definition, handler);
-  if (fault === undefined) return;
-  throw new TypeError(`server.${method}${typeof name === "string" ? ` ${name}` : ""}: ${fault}: ${remedy}`);
+  if (fault !== undefined)
+    throw new TypeError(`${subject}: ${fault}: write server.${method}(${quoted}, ${members}, ${call})`);
 }
+
+const isUri = /^[a-z][a-z0-9+.-]*:/i;
 
 function faultOf(name: unknown, definition: unknown, handler: unknown): string | undefined {
   if (typeof name !== "string") return `the first argument must be a string, got ${kindOf(name)}`;
-  if (typeof definition === "string") {
-    return /^[a-z][a-z0-9+.-]*:/i.test(definition)
-      ? `the URI comes first, so write ${JSON.stringify(definition)} in its place; a name is a member of the definition`
-      : "a description is a member of the definition, not an argument";
-  }
+  if (typeof definition === "string") return "a description is a member of the definition, not an argument";
   if (typeof definition === "function") {
     return isObject(handler)
       ? "the definition comes before the handler"
