@@ -64,7 +64,7 @@ function checkAnchors() {
 /** What users search for: each finds a page whose title has the word, with the index that the site's own search uses. */
 async function checkSearch() {
   const words =
-    "install quickstart server client tool resource prompt elicitation sampling transport session reconnect authorization deploy test migrate troubleshoot".split(
+    "install quickstart server client tool resource prompt elicitation sampling transport session reconnect authorization users deploy test migrate troubleshoot".split(
       " ",
     );
   const chunks = join(site, "assets/chunks");

@@ -70,6 +70,7 @@ const guides = [
     "sessions",
     "authorization",
     "authorization-providers",
+    "several-users",
     "authorization-debug",
     "lists-per-caller",
     "oauth-proxy",
