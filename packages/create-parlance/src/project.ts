@@ -6,7 +6,7 @@ import manifest from "../package.json" with { type: "json" };
 /** The templates, each with its line in the prompt and on the help page. */
 export const templates = {
   server: "MCP server: tools, resources and prompts",
-  service: "JSON-RPC 2.0 service, without MCP",
+  service: "JSON-RPC 2.0 service (no MCP)",
   client: "MCP client for the terminal",
 } as const;
 

@@ -59,6 +59,7 @@ export const server = createServer({
   name: "my-project",
   version: "0.1.0",
   instructions: "Keeps short notes. Search before you add, so that no note is saved twice.",
+  // Clients in tests know the names and types of these tools. Add yours here, too.
   tools: [addNote, searchNotes, deleteNote],
 });
 
