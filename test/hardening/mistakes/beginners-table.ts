@@ -821,6 +821,69 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     item: "B9",
+    title: "the call of a service for acceptTcp",
+    code: `const listening = await acceptTcp({ port: 0 }, createService().call);
+      const connection = openConnection(tcpChannel(listening.address));
+      await connection.closed;
+      await listening.close();`,
+    compiles: false,
+    says: [
+      "service.call: the method must be a string, got an object",
+      "openConnection(channel, { handle: service.call })",
+    ],
+  },
+  {
+    item: "B9",
+    title: "a connection that is not returned to acceptTcp",
+    code: `const listening = await acceptTcp({ port: 0 }, (channel) => { openConnection(channel); });
+      const connection = openConnection(tcpChannel(listening.address));
+      await connection.closed;
+      await listening.close();`,
+    compiles: false,
+    says: ["accept must return a connection, got nothing", "(channel) => openConnection(channel, "],
+  },
+  {
+    item: "B9",
+    title: "a connection that is not returned to serveWebSocket",
+    code: `const listening = await serveWebSocket((channel) => { openConnection(channel); });
+      const connection = openConnection(nodeWebSocketChannel(listening.url));
+      await connection.closed;
+      await listening.close();`,
+    compiles: false,
+    says: ["accept must return a connection, got nothing", "(channel) => openConnection(channel, "],
+  },
+  {
+    item: "B9",
+    title: "a handle beside far",
+    code: "pair({ handle: createService().call });",
+    compiles: false,
+    says: ['pair: unknown member "handle"', "write pair({ far: { handle: service.call } })"],
+  },
+  {
+    item: "B9",
+    title: "a command line for childChannel",
+    code: `childChannel("node server.js");`,
+    compiles: false,
+    says: ["childChannel needs a command, got a string", '{ command: "node", args: ["server.js"] }'],
+  },
+  {
+    item: "B6",
+    title: "an object of handlers for onNotification",
+    code: `await connect(server, { onNotification: { "notifications/message": () => {} } });`,
+    compiles: false,
+    says: ["onNotification: expected a function, got an object", "notifications: { method: (params) => … }"],
+  },
+  {
+    item: "B3",
+    title: "the URI before the variables of a template",
+    code: `server.resourceTemplate("note:///{name}", { name: "note" }, (uri, { name }) => ({ contents: [{ uri: uri.href, text: name }] }));
+      const client = await connect(server);
+      await client.resources.read("note:///tea");`,
+    compiles: false,
+    says: ["the variables come first", "(variables, ctx, uri) => …"],
+  },
+  {
+    item: "B9",
     title: "a service for nodeRpcHandler",
     code: "nodeRpcHandler(createService());",
     compiles: false,

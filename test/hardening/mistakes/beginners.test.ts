@@ -15,9 +15,11 @@ const prelude = `
 import { connect } from "@parlance/mcp/client";
 import { jwtAuth } from "@parlance/mcp/auth";
 import { httpHandler, rpcHandler } from "@parlance/mcp/http";
-import { acceptTcp, nodeRpcHandler, serveHttp, serveStdio, tcpChannel } from "@parlance/mcp/node";
+import { acceptTcp, childChannel, nodeRpcHandler, serveHttp, serveStdio, tcpChannel } from "@parlance/mcp/node";
 import { createServer, tool, ToolError } from "@parlance/mcp/server";
 import { createService, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
+import { pair } from "@parlance/mcp/testing";
+import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import * as v from "valibot";
 import * as z from "zod";
 import { z as zod3 } from "zod3";

@@ -1,4 +1,4 @@
-import type { MembersOf } from "../base/check-members.js";
+import { type MembersOf, requireFunction } from "../base/check-members.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { guarded, reporterOf } from "../jsonrpc/hooks.js";
 import type { Reporter } from "../jsonrpc/report.js";
@@ -136,6 +136,12 @@ function listenerOf(
   { notifications: handlers = {}, onNotification }: ClientOptions,
   report: Reporter,
 ): NotificationListener {
+  if (onNotification !== undefined)
+    requireFunction(
+      "onNotification",
+      onNotification,
+      "write (method, params) => …, or notifications: { method: (params) => … }",
+    );
   const byMethod = new Map<string, unknown>(Object.entries(handlers));
   return (method, params) => {
     // The params have the type of their method, unless the server breaks the protocol.

@@ -22,7 +22,7 @@ import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
 import { defaultConnections } from "./http/http-connections.js";
 import { type ListenAddress, listen, requireAddress, type SocketAddress } from "./listen.js";
-import { closedOf, defaultGrace, type Serving } from "./serving.js";
+import { closedOf, defaultGrace, requireConnection, type Serving } from "./serving.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { tune } from "./tcp.js";
 
@@ -249,7 +249,7 @@ class SocketServer implements TcpServer {
     const isLocal = "path" in this.address;
     try {
       const channel = new AcceptedChannel(socket, !isLocal, this.#options);
-      const connection = atOnce("accept", () => this.#open(channel, { peer, budget, auth }));
+      const connection = requireConnection(atOnce("accept", () => this.#open(channel, { peer, budget, auth })));
       this.#connections.add(connection);
       void connection.closed.then(() => this.#connections.delete(connection));
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Server } from "node:net";
-import type { Closed } from "../jsonrpc/connection.js";
+import { kindOf } from "../base/json.js";
+import type { Closed, Connection } from "../jsonrpc/connection.js";
 
 /** Milliseconds for running calls to finish. */
 export const defaultGrace = 10_000;
@@ -17,4 +18,14 @@ export interface Serving extends AsyncDisposable {
 /** Resolves when a server has stopped listening and its last connection is closed. */
 export function closedOf(server: Server): Promise<Closed> {
   return new Promise((resolve) => server.once("close", () => resolve({ reason: "closed" })));
+}
+
+/**
+ * The connection that a function of the application has opened to a client. One that it did not return could never be closed.
+ * @throws TypeError for what is no connection
+ */
+export function requireConnection(opened: Connection): Connection {
+  if (typeof opened?.close === "function") return opened;
+  const remedy = "write (channel) => openConnection(channel, { handle: service.call })";
+  throw new TypeError(`accept must return a connection, got ${kindOf(opened)}: ${remedy}`);
 }

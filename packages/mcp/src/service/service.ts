@@ -92,8 +92,7 @@ export function createService(options: ServiceOptions = {}): Service {
   const entries = new Map<string, Entry>(); // A Map: `__proto__` and `constructor` are just unknown names.
   const service: Service = {
     method(name, handler, methodOptions = {}) {
-      if (typeof name !== "string")
-        throw new TypeError(`service.method: the name must be a string, got ${kindOf(name)}: ${definesMethod}`);
+      requireString("service.method: the name", name, definesMethod);
       if (name.startsWith("rpc."))
         throw new TypeError(`A method may not be called ${name}: names that begin with rpc. are reserved`);
       if (entries.has(name)) throw new TypeError(`The method ${name} is already defined`);
@@ -108,8 +107,10 @@ export function createService(options: ServiceOptions = {}): Service {
     },
     call(method, params, exchange) {
       const entry = entries.get(method);
-      if (entry === undefined)
+      if (entry === undefined) {
+        requireString("service.call: the method", method, "write openConnection(channel, { handle: service.call })");
         throw methodNotFound(method, options.disclosesMethods === true ? service.names : undefined);
+      }
       return entry(params, exchange);
     },
   };
@@ -132,6 +133,10 @@ const foreignServiceMembers = foreignMembers("service", {
   onNotification: addsMethod,
   notification: addsMethod,
 });
+
+function requireString(subject: string, value: unknown, remedy: string): void {
+  if (typeof value !== "string") throw new TypeError(`${subject} must be a string, got ${kindOf(value)}: ${remedy}`);
+}
 
 function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
   const { params: described, result, check } = options;

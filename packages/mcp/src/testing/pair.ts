@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { type Connection, type ConnectionOptions, memoryChannels, openConnection } from "../entries/jsonrpc.js";
 import type { ConnectionState } from "../jsonrpc/connection.js";
 import { createFakeClock, type FakeClock } from "./fake-clock.js";
@@ -8,6 +9,10 @@ export interface PairOptions {
   /** Options of `far`, its peer. Default: none. */
   readonly far?: ConnectionOptions;
 }
+
+const pairMembers: MembersOf<PairOptions> = { near: [], far: ["peer"] };
+
+const servesFar = "write pair({ far: { handle: service.call } })";
 
 /** Two connections to each other in memory, on a fake clock. */
 export interface Pair extends AsyncDisposable {
@@ -32,6 +37,7 @@ export interface Pair extends AsyncDisposable {
  * assert.equal(await ends.near.call("ping"), "pong");
  */
 export function pair(options: PairOptions = {}): Pair {
+  checkMembers("pair", options, pairMembers, { handle: servesFar, method: servesFar, call: servesFar });
   const clock = createFakeClock();
   const [left, right] = memoryChannels();
   const near = openConnection(left, { clock, ...options.near });

@@ -4,6 +4,7 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { escapeControls } from "../../base/escape-controls.js";
+import { isObject, kindOf } from "../../base/json.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
@@ -64,6 +65,10 @@ export interface ProcessExit {
  * await using connection = openConnection(childChannel({ command: "node", args: ["server.js"] }));
  */
 export function childChannel(command: Command, options: ChildChannelOptions = {}): ChildChannel {
+  if (!isObject(command)) {
+    const remedy = 'write childChannel({ command: "node", args: ["server.js"] })';
+    throw new TypeError(`childChannel needs a command, got ${kindOf(command)}: ${remedy}`);
+  }
   checkMembers("The command", command, commandMembers);
   checkMembers("childChannel", options, childMembers);
   return new ProcessChannel(command, options);

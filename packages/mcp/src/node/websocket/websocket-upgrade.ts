@@ -32,7 +32,7 @@ import { NodeExchange } from "../http/http-exchange.js";
 import { NodeRequest } from "../http/node-request.js";
 import { boundedServer, isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
 import { describeAddress, listen } from "../listen.js";
-import { closedOf, defaultGrace, type Serving } from "../serving.js";
+import { closedOf, defaultGrace, requireConnection, type Serving } from "../serving.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 
@@ -222,7 +222,7 @@ class WebSocketGate {
     chargeUnfinished(webSocket, socket, caller.budget);
     const channel = new WebSocketChannel(webSocket, { ...this.#options, frameBytes: limits.frameBytes });
     try {
-      const connection = atOnce("accept", () => this.#accept(channel, caller));
+      const connection = requireConnection(atOnce("accept", () => this.#accept(channel, caller)));
       this.connections.add(connection);
       void connection.closed.then(() => this.connections.delete(connection));
     } catch (error) {

@@ -152,9 +152,27 @@ export function serveTemplate(
     find(uri) {
       const variables = template.match(uri);
       if (variables === undefined) return undefined;
-      return { mimeType: words.mimeType, cache, scopes, read: (context) => read(variables, context, uri) };
+      return {
+        mimeType: words.mimeType,
+        cache,
+        scopes,
+        read: (context) => read(withoutUrl(text, variables), context, uri),
+      };
     },
   };
+}
+
+/**
+ * The variables for a reader. `href` is that of the `URL` which readers of the official SDK have first: in JavaScript it would be undefined,
+ * and so would be the variables, which that reader takes from the context.
+ */
+function withoutUrl(template: string, variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (Object.hasOwn(variables, "href")) return variables;
+  const get = (): never => {
+    const remedy = "write (variables, ctx, uri) => …";
+    throw new TypeError(`The template ${template}: the variables come first, and the URI is a string: ${remedy}`);
+  };
+  return Object.defineProperty(variables, "href", { get });
 }
 
 /** The resources that a template lists, each of its MIME type unless it says another. */
