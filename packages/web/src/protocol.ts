@@ -16,6 +16,7 @@ export type {
   PageProgress,
   PageRequest,
   PageResult,
+  PageSpoken,
 } from "./act/act-protocol.js";
 export type { PageSpan, PageSpanDetail, PageSpanPart, PageTimeline } from "./panels/timeline-protocol.js";
 

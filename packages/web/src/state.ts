@@ -77,9 +77,7 @@ export function start(onOpen: () => void, acted: (state: PageActing) => void): v
     () => {
       readAddress();
       void open();
-      void call("recordings", {}).then((all) => {
-        recordings.value = all;
-      });
+      void readRecordings();
       onOpen();
     },
     { changed: takeView, acted },
@@ -113,6 +111,21 @@ async function readOverview(): Promise<void> {
   const read = await call("overview", { buckets }).catch(() => undefined); // As above.
   readingOverview = false;
   if (read !== undefined) overview.value = read;
+}
+
+async function readRecordings(): Promise<void> {
+  recordings.value = await call("recordings", {});
+}
+
+/** Shows the recording of the conversation that has begun, unless another one was chosen in the menu. */
+export async function openNext(): Promise<void> {
+  if (recording !== undefined) return;
+  // What still comes of the former one selects nothing.
+  follows.value = false;
+  selected.value = undefined;
+  frame.value = undefined;
+  await open();
+  await readRecordings();
 }
 
 /** Opens a recording, or sets the filter. */

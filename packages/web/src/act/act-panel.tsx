@@ -30,6 +30,7 @@ import { CallResult } from "./call-result.js";
 import { Editor } from "./editor.js";
 import { membersOf, readText, Unreadable } from "./fields.js";
 import { InputRequests, Roots } from "./input-requests.js";
+import { Reconnect } from "./reconnect.js";
 import { readRequests, SavedRequests, SaveRequest } from "./saved-requests.js";
 
 /** The panel that acts on the server. */
@@ -39,8 +40,13 @@ export function ActPanel(): JSX.Element | null {
   const running = server.calls.filter(({ state }) => state === "running");
   return (
     <section class="act" aria-label="Server">
-      {server.phase === "over" && <p class="pending">The server is gone. Run the command again to call it.</p>}
+      {server.phase === "over" && (
+        <p class="pending">
+          The server is gone. {server.canReconnect ? "Reconnect, or run" : "Run"} the command again to call it.
+        </p>
+      )}
       {server.phase === "opening" && <p class="pending">Connecting …</p>}
+      <Reconnect server={server} />
       {actFailure.value !== undefined && (
         <p class="fault" role="alert">
           {actFailure.value}

@@ -28,6 +28,16 @@ export interface PageProgress {
 export interface PageActing {
   readonly title: string;
   readonly phase: "opening" | "open" | "over";
+  /** The recording of the conversation. */
+  readonly recording: string;
+  /** The revision that was negotiated; undefined before. */
+  readonly revision: string | undefined;
+  /** What a page asked for. */
+  readonly asked: PageSpoken;
+  /** The revisions that can be asked for, oldest first. */
+  readonly versions: readonly string[];
+  /** Whether another conversation can be had in place of this one. */
+  readonly canReconnect: boolean;
   /** Grows when the lists of the server have changed. */
   readonly offers: number;
   /** Why the conversation failed. */
@@ -44,6 +54,12 @@ export interface PageActing {
   readonly canSubscribe: boolean;
   /** The resources that are subscribed to, and how often each was updated. */
   readonly subscriptions: readonly { readonly uri: string; readonly updates: number }[];
+}
+
+/** The only revision, or the only era, to negotiate. Default: the newest revision that both support. */
+export interface PageSpoken {
+  readonly revision?: string;
+  readonly era?: "handshake" | "stateless";
 }
 
 /** The failure of a command, as it prints it. */
@@ -136,6 +152,8 @@ export interface ActMethods {
   examine(params: Record<string, never>): null;
   /** Makes a request; it goes on when this has returned its key. */
   request(params: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }): number;
+  /** Begins another conversation in place of the current one; it goes on when this has returned. */
+  reconnect(params: { readonly asked: PageSpoken }): null;
   cancel(params: { readonly key: number }): null;
   /** Sends bytes as they are, beside the client. */
   sendRaw(params: { readonly text: string }): null;

@@ -3,8 +3,17 @@ import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
 import { batch, computed, signal } from "@preact/signals";
 import { call } from "../connection.js";
-import type { PageActing, PageAnswer, PageCall, PageFault, PageOffer, PageRequest, PageResult } from "../protocol.js";
-import { announcement, follows, frame, selectedFrame, view } from "../state.js";
+import type {
+  PageActing,
+  PageAnswer,
+  PageCall,
+  PageFault,
+  PageOffer,
+  PageRequest,
+  PageResult,
+  PageSpoken,
+} from "../protocol.js";
+import { announcement, follows, frame, openNext, selectedFrame, view } from "../state.js";
 import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
 /** The server that the command is connected to; undefined where the page only shows recordings. */
@@ -66,7 +75,9 @@ export function takeActing(state: PageActing | null): void {
   if (state !== null && acting.value === undefined) isActOpen.value = matchMedia("(min-width: 75rem)").matches;
   const known = new Set(acting.value?.inputs.map(({ key }) => key));
   const asked = state?.inputs.some(({ key }) => !known.has(key)) === true;
+  const before = acting.value?.recording;
   acting.value = state ?? undefined;
+  if (before !== undefined && state !== null && state.recording !== before) void openNext();
   if (asked) {
     isActOpen.value = true;
     announcement.value = "the server asks for input";
@@ -339,6 +350,11 @@ export async function complete(argument: string, value: string): Promise<readonl
 async function act(done: Promise<unknown>): Promise<void> {
   actFailure.value = undefined;
   await done.catch(fail);
+}
+
+/** Has the command begin another conversation with the server. */
+export async function reconnect(asked: PageSpoken): Promise<void> {
+  await act(call("reconnect", { asked }));
 }
 
 /** Reads the lists of the server again. */

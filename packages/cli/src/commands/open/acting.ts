@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { versions } from "@parlance/mcp";
 import { type Client, RpcError, type Subscription } from "@parlance/mcp/client";
 import { escapeControls, type Params } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, notifications } from "@parlance/mcp/protocol";
@@ -13,6 +14,7 @@ import type {
   PageOffer,
   PageProgress,
   PageResult,
+  PageSpoken,
 } from "@parlance/web/protocol";
 import { literalOf, nodeAt, type Row } from "@parlance/wire";
 import { isAsked, type ListName, offeredLists, readList } from "../../shared/client/exercise.js";
@@ -22,6 +24,7 @@ import type { Checked, Watcher } from "../doctor/check.js";
 import type { LiveRecording, RecordingWatcher } from "./live-recording.js";
 import { type CommandTargetWords, commandLineOf, offerOf } from "./offers.js";
 import { inDoubles, PageInputs } from "./page-inputs.js";
+import type { Recordings } from "./recordings.js";
 
 /** The most calls whose results are kept. */
 const mostCalls = 50;
@@ -61,11 +64,12 @@ export class Acting implements RecordingWatcher {
   readonly #subscriptions = new Map<string, { updates: number; readonly subscription: Subscription }>();
   readonly #words: CommandTargetWords;
   readonly #examine: Examine;
-  readonly #recording: LiveRecording;
+  readonly #recordings: Recordings;
+  #recording: LiveRecording;
   /** The call whose request is being sent. */
   readonly #sending = new AsyncLocalStorage<ActedCall>();
   readonly #lists = new Map<ListName, unknown[]>();
-  readonly #over = new AbortController();
+  #over = new AbortController();
   #offers = 0;
   #calls: readonly ActedCall[] = [];
   #client: Client | undefined;
@@ -73,15 +77,22 @@ export class Acting implements RecordingWatcher {
   #isOver = false;
   #last = 0;
   #failure: Failure | undefined;
+  #onReconnect: ((asked: PageSpoken) => void) | undefined;
+  #asked: PageSpoken = {};
   #examination: PageActing["examination"];
 
   /** @param examine makes the checks of `parlance doctor` */
-  constructor(words: CommandTargetWords, recording: LiveRecording, examine: Examine) {
+  constructor(words: CommandTargetWords, recordings: Recordings, examine: Examine) {
     this.#words = words;
     this.#examine = examine;
-    this.#recording = recording;
+    this.#recordings = recordings;
+    this.#recording = this.#watched(recordings.first);
+  }
+
+  #watched(recording: LiveRecording): LiveRecording {
     recording.watchers.add(this);
     void recording.loaded.catch(() => undefined); // A page that opens it says why it cannot be read.
+    return recording;
   }
 
   /** The conversation is open: calls can be made. */
@@ -91,11 +102,47 @@ export class Acting implements RecordingWatcher {
     this.#changed();
   }
 
-  /** The conversation is over. What was called stays. */
+  /** The conversation is over. What was called stays, and pages can ask for no other one. */
   close(failure: Failure | undefined): void {
     this.#isOver = true;
     this.#failure = failure;
+    this.#onReconnect = undefined;
     this.#over.abort();
+    this.#changed();
+  }
+
+  /** Resolves when a page asks for another conversation, which it may from now on. */
+  reconnection(): Promise<PageSpoken> {
+    return new Promise((resolve) => {
+      this.#onReconnect = resolve;
+      this.#changed();
+    });
+  }
+
+  /** Asks for another conversation in place of the current one. @throws RpcError where the command makes only one */
+  reconnect(asked: PageSpoken): void {
+    if (this.#onReconnect === undefined) throw new RpcError(409, "The server cannot be connected again");
+    this.#onReconnect(asked);
+    this.#onReconnect = undefined;
+    this.#asked = asked;
+    this.#client = undefined;
+    this.#changed();
+  }
+
+  /** Another conversation begins. In another recording, the calls before are those of the one before. */
+  begin(path: string): void {
+    this.#client = undefined;
+    this.#isOver = false;
+    this.#failure = undefined;
+    this.#over = new AbortController();
+    this.#lists.clear();
+    this.#offers += 1;
+    const recording = this.#recordings.follow(path);
+    if (recording !== this.#recording) {
+      this.#recording.watchers.delete(this);
+      this.#recording = this.#watched(recording);
+      this.#calls = [];
+    }
     this.#changed();
   }
 
@@ -103,6 +150,11 @@ export class Acting implements RecordingWatcher {
     return {
       title: this.#words.title,
       phase: this.#isOver ? "over" : this.#client === undefined ? "opening" : "open",
+      recording: this.#recording.name,
+      versions,
+      asked: this.#asked,
+      revision: this.#client?.revision,
+      canReconnect: this.#onReconnect !== undefined,
       offers: this.#offers,
       failure: this.#failure && failureOf(this.#failure.message, this.#failure),
       examination: this.#examination,

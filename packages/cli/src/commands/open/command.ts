@@ -74,7 +74,7 @@ export async function showConversation(
   { err, interrupt }: Invocation,
 ): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
   const recordings = new Recordings(path, interrupt);
-  const acting = new Acting(words, recordings.first, examine);
+  const acting = new Acting(words, recordings, examine);
   const page = await listening({ recordings, acting, requests });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return { page, acting };

@@ -1,3 +1,4 @@
+import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { PageMethods, PageView } from "@parlance/web/protocol";
@@ -89,6 +90,10 @@ export class PageService {
         return null;
       },
       request: ({ method, params }) => this.#act.request(method, params),
+      reconnect: ({ asked }) => {
+        this.#act.reconnect(asked);
+        return null;
+      },
       cancel: ({ key }) => {
         this.#act.cancel(key);
         return null;
@@ -223,6 +228,10 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   check: object({ tool: string, args: { type: "object" } }, ["tool", "args"]),
   examine: object({}, []),
   request: object({ method: string, params: { type: "object" } }, ["method", "params"]),
+  reconnect: object(
+    { asked: object({ revision: { enum: versions }, era: { enum: ["handshake", "stateless"] } }, []) },
+    ["asked"],
+  ),
   cancel: object({ key: number }, ["key"]),
   sendRaw: object({ text: { type: "string" } }, ["text"]),
   answer: object(

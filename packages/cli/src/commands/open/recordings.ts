@@ -10,7 +10,7 @@ const longestExport = 8 * 1024 * 1024;
 /** The recordings that pages of this process show. A page names one by its name only, never by a path. */
 export class Recordings {
   /** The path of the recording that pages open first. */
-  readonly #first: string;
+  #first: string;
   readonly #interrupt: Interrupt;
   readonly #open = new Map<string, LiveRecording>();
 
@@ -22,6 +22,12 @@ export class Recordings {
   /** The recording that pages open first. */
   get first(): LiveRecording {
     return this.#at(this.#first);
+  }
+
+  /** Has pages open another recording first, which a recorder makes soon. */
+  follow(path: string): LiveRecording {
+    this.#first = path;
+    return this.first;
   }
 
   /** The recordings that there are, newest first. */

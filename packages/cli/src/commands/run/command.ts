@@ -1,7 +1,8 @@
+import type { PageSpoken } from "@parlance/web/protocol";
 import type { CheckReport } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
-import { awaitAftermath, converse, untilOver } from "../../shared/client/converse.js";
+import { awaitAftermath, converse } from "../../shared/client/converse.js";
 import { exercise, type ListName, type Skipped } from "../../shared/client/exercise.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
@@ -18,6 +19,7 @@ import { TailView } from "../../shared/recordings/tailed-recording.js";
 import { defaultRequests, SavedRequests } from "../../shared/requests/saved-requests.js";
 import type { Examine } from "../open/acting.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
+import { converseAsAsked, untilLeft } from "./asked-conversations.js";
 import { FollowedRecordings } from "./followed-recordings.js";
 import { recordedTarget } from "./recorded-target.js";
 
@@ -81,6 +83,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
   let failure: Failure | undefined;
+  let asked: PageSpoken | undefined;
   const onFailure = (why: Failure): void => {
     failure = why;
   };
@@ -94,11 +97,12 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     if (flags.once !== true) {
       if (flags.json !== true)
         err.print(err.style.dim("everything is said: the conversation stays open; Ctrl-C ends it"));
-      await untilOver(client, observed, interrupt.stop);
+      asked = await untilLeft(client, observed, interrupt.stop, shown?.acting);
     }
     if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
     return exitCodes.clean;
   });
+  if (shown !== undefined) await converseAsAsked(asked, how, shown.acting, recorded);
   shown?.acting.close(failure);
   const missing = await recorded.end();
   await followed.end();

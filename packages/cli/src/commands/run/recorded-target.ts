@@ -14,6 +14,8 @@ export interface RecordedTarget {
   readonly target: Target;
   /** The recording. A restarted server has another one beside it. */
   readonly path: string;
+  /** The recording that another conversation would be in. */
+  next(): string;
   /** Ends the recording. Resolves to a warning if lines are missing. */
   end(): Promise<string | undefined>;
 }
@@ -52,7 +54,7 @@ function behindTap(
     env,
     ...(cwd !== undefined && { cwd }),
   };
-  return { target, path, end: async () => undefined };
+  return { target, path, next: () => unused(path), end: async () => undefined };
 }
 
 /** The first path without a file. The tap would find one too, but `run` must know which file is the new one. */
@@ -95,6 +97,7 @@ async function behindProxy(
   return {
     target: { kind: "url", title, url, headers, recorded },
     path,
+    next: () => path,
     async end() {
       await proxy.close();
       const outcome = await recorder.end();

@@ -18,7 +18,9 @@ type Era = Revision["era"];
 /** The target of a conversation, and its settings. */
 export interface ConverseOptions {
   readonly target: Target;
-  readonly flags: ConversationFlags & { readonly revision?: string };
+  readonly flags: ConversationFlags & { readonly revision?: string | undefined };
+  /** The only era to negotiate. Default: that of the revision, or either. */
+  readonly era?: Era | undefined;
   readonly invocation: Invocation;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
   readonly answerer?: SpeakOptions["answerer"] | undefined;
@@ -30,7 +32,7 @@ export interface ConverseOptions {
 
 /** Opens a conversation, runs `speak`, and closes the client and the server. Resolves to the exit code. */
 export async function converse(
-  { target, flags, invocation, answerer, onObservation = () => undefined, onFailure }: ConverseOptions,
+  { target, flags, era, invocation, answerer, onObservation = () => undefined, onFailure }: ConverseOptions,
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
 ): Promise<number> {
   const { err, interrupt } = invocation;
@@ -44,6 +46,7 @@ export async function converse(
       timeout,
       err,
       interrupt,
+      ...(era !== undefined && { era }),
       ...(answerer !== undefined && { answerer }),
     });
     stage = "open";

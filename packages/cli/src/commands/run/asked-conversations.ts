@@ -1,0 +1,54 @@
+import type { Client } from "@parlance/mcp/client";
+import type { PageSpoken } from "@parlance/web/protocol";
+import { type ConverseOptions, converse, untilOver } from "../../shared/client/converse.js";
+import type { ObservedTarget } from "../../shared/client/observed-target.js";
+import { exitCodes } from "../../shared/exit-codes.js";
+import type { Failure } from "../../shared/failure.js";
+import { aborted } from "../../shared/interrupt.js";
+import { printFailure } from "../../shared/output/terminal.js";
+import type { Acting } from "../open/acting.js";
+import type { RecordedTarget } from "./recorded-target.js";
+
+/**
+ * Resolves when a conversation is over: to the next one, if a page asks for one in its place. @throws Failure if the server did not exit
+ * in order
+ */
+export function untilLeft(
+  client: Client,
+  observed: ObservedTarget,
+  stop: AbortSignal,
+  acting: Acting | undefined,
+): Promise<PageSpoken | undefined> {
+  const over = untilOver(client, observed, stop).then(() => undefined);
+  return acting === undefined ? over : Promise.race([over, acting.reconnection()]);
+}
+
+/** Makes the conversations that pages ask for, one after the other, until the command is interrupted. @param first undefined: there are none */
+export async function converseAsAsked(
+  first: PageSpoken | undefined,
+  how: ConverseOptions,
+  acting: Acting,
+  recorded: RecordedTarget,
+): Promise<void> {
+  const { err, interrupt } = how.invocation;
+  let asked = first;
+  while (asked !== undefined && !interrupt.stop.aborted) {
+    const { revision, era } = asked;
+    let failure: Failure | undefined;
+    const onFailure = (why: Failure): void => {
+      failure = why;
+      printFailure(why, err);
+    };
+    asked = undefined;
+    acting.begin(recorded.next());
+    await converse({ ...how, flags: { ...how.flags, revision }, era, onFailure }, async (client, observed) => {
+      acting.open(client, observed);
+      await acting.listAgain().catch(() => undefined); // The frames show why a list was refused.
+      asked = await untilLeft(client, observed, interrupt.stop, acting);
+      return exitCodes.clean;
+    });
+    if (asked !== undefined || interrupt.stop.aborted) continue;
+    acting.close(failure);
+    asked = await Promise.race([acting.reconnection(), aborted(interrupt.stop)]);
+  }
+}

@@ -1,0 +1,57 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { PageActing } from "../protocol.js";
+import { reconnect } from "./act-state.js";
+
+const eras = [
+  ["handshake", "with initialize, until 2025-11-25"],
+  ["stateless", "without it, since 2026-07-28"],
+] as const;
+
+/** The revision that was negotiated, and a form that begins another conversation in a chosen one. */
+export function Reconnect({ server }: { readonly server: PageActing }): JSX.Element {
+  const { revision, asked, versions, canReconnect } = server;
+  const [chosen, setChosen] = useState("");
+  const wanted = asked.revision ?? eras.find(([era]) => era === asked.era)?.[1];
+  const words = wanted === undefined ? "" : revision === undefined ? `; asked for: ${wanted}` : ", as asked";
+  return (
+    <details class="drawer">
+      <summary>
+        Protocol: {revision ?? "not negotiated"}
+        {words}
+      </summary>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const era = eras.find(([each]) => each === chosen)?.[0];
+          void reconnect(era !== undefined ? { era } : chosen === "" ? {} : { revision: chosen });
+        }}
+      >
+        <label for="spoken">Connect again, and speak</label>
+        <div class="item">
+          <select id="spoken" value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+            <option value="">the newest that both support</option>
+            <optgroup label="Only this era">
+              {eras.map(([era, words]) => (
+                <option key={era} value={era}>
+                  {words}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="Only this revision">
+              {versions.toReversed().map((version) => (
+                <option key={version} value={version}>
+                  {version}
+                </option>
+              ))}
+            </optgroup>
+          </select>
+          <button type="submit" disabled={!canReconnect}>
+            Reconnect
+          </button>
+        </div>
+        <p class="says">It ends this conversation, whose recording stays.</p>
+      </form>
+    </details>
+  );
+}
