@@ -1,3 +1,23 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
+
+/** Characters of a name, and of a text, that a server chose: the frames have the rest. */
+const longestName = 200;
+const longestText = 2_000;
+
+/** A name that a server chose, on one line: controls and direction marks show as escapes. */
+export function nameText(name: string): string {
+  return escapeControls(cut(name, longestName));
+}
+
+/** A text that a server chose, with its line breaks. */
+export function proseText(text: string): string {
+  return cut(text, longestText).split(/\r?\n/).map(escapeControls).join("\n");
+}
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
 /** Seconds with microseconds: `1.203441`. */
 export function secondsText(milliseconds: number): string {
   return (milliseconds / 1_000).toFixed(6);

@@ -1,7 +1,7 @@
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { count, durationText } from "../format.js";
+import { count, durationText, nameText, proseText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageCall, PageOffer } from "../protocol.js";
 import {
@@ -70,11 +70,11 @@ export function ActPanel(): JSX.Element | null {
 /** A call that runs, and how far it is. */
 function Running({ call }: { readonly call: PageCall }): JSX.Element {
   const { method, about, progress } = call;
-  const name = about === "" ? method : about;
+  const name = nameText(about === "" ? method : about);
   return (
     <div class="running">
       <p>
-        <Icon name="waits" /> <b>{name}</b> {progress?.message}
+        <Icon name="waits" /> <b>{name}</b> {proseText(progress?.message ?? "")}
       </p>
       <progress
         aria-label={`progress of ${name}`}
@@ -175,14 +175,14 @@ function OfferButton({ offer }: { readonly offer: PageOffer }): JSX.Element {
   const { name, title, description, hints } = offer;
   return (
     <button type="button" class="offer" onClick={() => choose(offer)}>
-      <code>{name}</code>
-      {title !== undefined && <b>{title}</b>}
+      <code>{nameText(name)}</code>
+      {title !== undefined && <b>{nameText(title)}</b>}
       {hints.map((hint) => (
         <small class="hint" key={hint}>
-          {hint}
+          {nameText(hint)}
         </small>
       ))}
-      {description !== undefined && <span class="says">{description}</span>}
+      {description !== undefined && <span class="says">{proseText(description)}</span>}
     </button>
   );
 }
@@ -207,7 +207,7 @@ function Calls(): JSX.Element | null {
                 void show(call);
               }}
             >
-              <code>{call.about === "" ? call.method : call.about}</code>
+              <code>{nameText(call.about === "" ? call.method : call.about)}</code>
               <small class={call.state === "failed" ? "must" : "hint"}>
                 {outcomes[call.state]} {durationText(call.took)}
               </small>
@@ -236,11 +236,11 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
         all
       </button>
       <h2>
-        {kind} <code>{name}</code>
+        {kind} <code>{nameText(name)}</code>
       </h2>
-      {title !== undefined && <p>{title}</p>}
-      {hints.length > 0 && <p class="hint">{hints.join(" · ")}</p>}
-      {description !== undefined && <p class="says">{description}</p>}
+      {title !== undefined && <p class="title">{nameText(title)}</p>}
+      {hints.length > 0 && <p class="hint">{nameText(hints.join(" · "))}</p>}
+      {description !== undefined && <p class="says">{proseText(description)}</p>}
       <form
         noValidate
         onSubmit={(event) => {
@@ -266,7 +266,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
         )}
         {others.map(({ path, message }) => (
           <p class="fault" key={`${path} ${message}`}>
-            {path} {message}
+            {proseText(`${path} ${message}`)}
           </p>
         ))}
         <div class="buttons">
@@ -284,7 +284,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
       </form>
       {command !== undefined && (
         <p class="command">
-          <code>{command}</code>
+          <code>{proseText(command)}</code>
         </p>
       )}
       <SaveRequest request={drafted.value} suggested={name} />

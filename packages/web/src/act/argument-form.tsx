@@ -2,6 +2,7 @@ import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { pointerToken } from "@parlance/mcp/protocol";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { nameText, proseText } from "../format.js";
 import type { PageFault } from "../protocol.js";
 import {
   type Field,
@@ -68,7 +69,8 @@ function Value(options: ValueOptions): JSX.Element {
   const { schema: written, root, path, name, isRequired, value, faults } = options;
   const schema = resolved(written, root);
   const field = fieldOf(schema);
-  const id = `argument${path}`;
+  // References to it are separated by spaces.
+  const id = `argument${path.replace(/[^\w/]/g, (character) => `-${character.charCodeAt(0)}-`)}`;
   const own = value instanceof Unreadable ? [value.says] : [];
   const said = [...own, ...faults.filter((fault) => fault.path === path).map(({ message }) => message)];
   const parts = { id, schema, field, said };
@@ -76,17 +78,17 @@ function Value(options: ValueOptions): JSX.Element {
   return (
     <div class={`argument ${said.length > 0 ? "faulty" : ""}`}>
       <div class="name">
-        {isNested ? <span id={id}>{name}</span> : <label for={id}>{name}</label>}
+        {isNested ? <span id={id}>{nameText(name)}</span> : <label for={id}>{nameText(name)}</label>}
         <span class="type">
           {typeWords(schema, field)}
           {isRequired ? "" : ", optional"}
         </span>
       </div>
-      {typeof schema.description === "string" && <p class="says">{schema.description}</p>}
+      {typeof schema.description === "string" && <p class="says">{proseText(schema.description)}</p>}
       {isNested ? <Nested {...options} {...parts} /> : <Control {...options} {...parts} />}
       {said.length > 0 && (
-        <p class="fault" id={`${id} fault`}>
-          {said.join("; ")}
+        <p class="fault" id={`${id}-fault`}>
+          {proseText(said.join("; "))}
         </p>
       )}
     </div>
@@ -103,7 +105,7 @@ function Control({ id, name, field, schema, isRequired, value, onChange, said, s
   const common = {
     id,
     "aria-invalid": said.length > 0,
-    "aria-describedby": said.length > 0 ? `${id} fault` : undefined,
+    "aria-describedby": said.length > 0 ? `${id}-fault` : undefined,
   };
   if (field.kind === "choice" || field.kind === "boolean") {
     const choices = field.kind === "choice" ? field.choices : [true, false];
@@ -189,7 +191,7 @@ function TextBox({ long = false, value, onInput, suggest, ...others }: TextBoxOp
     const rows = Math.min(12, Math.max(2, value.split("\n").length));
     return <textarea {...others} {...shared} rows={rows} onInput={(event) => take(event.currentTarget.value)} />;
   }
-  const list = `${others.id} values`;
+  const list = `${others.id}-values`;
   return (
     <>
       <input {...others} {...shared} type="text" list={list} onInput={(event) => take(event.currentTarget.value)} />
@@ -264,11 +266,12 @@ function itemOf(schema: Schema, root: Schema): unknown {
 function choiceText(value: unknown, index: number, { enumNames }: Schema): string {
   const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
   const name = names[index];
-  return typeof name === "string" ? name : typeof value === "string" ? value : JSON.stringify(value);
+  return nameText(typeof name === "string" ? name : typeof value === "string" ? value : JSON.stringify(value));
 }
 
 function typeWords({ type, format, minimum, maximum }: Schema, { kind }: Field): string {
-  const words = typeof format === "string" ? format : typeof type === "string" ? type : kind === "json" ? "JSON" : kind;
+  const words =
+    typeof format === "string" ? nameText(format) : typeof type === "string" ? type : kind === "json" ? "JSON" : kind;
   if (typeof minimum === "number" && typeof maximum === "number") return `${words} ${minimum} to ${maximum}`;
   if (typeof minimum === "number") return `${words} from ${minimum}`;
   return typeof maximum === "number" ? `${words} to ${maximum}` : words;
@@ -276,5 +279,5 @@ function typeWords({ type, format, minimum, maximum }: Schema, { kind }: Field):
 
 function placeholderOf({ examples }: Schema): string | undefined {
   const [example]: readonly unknown[] = Array.isArray(examples) ? examples : [];
-  return example === undefined ? undefined : typeof example === "string" ? example : JSON.stringify(example);
+  return example === undefined ? undefined : nameText(typeof example === "string" ? example : JSON.stringify(example));
 }
