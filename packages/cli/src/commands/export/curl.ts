@@ -22,8 +22,18 @@ function curl(exchange: HttpExchange, { header }: Exported): string {
     ...headers.filter(([name]) => !own.has(name.toLowerCase())).map(([name, value]) => ["-H", `${name}: ${value}`]),
     ...body.map((each) => ["--data-raw", each]),
   ];
-  return `${words.map((line) => line.map(shellWord).join(" ")).join(" \\\n  ")}\n`;
+  return `${coveredNote(headers, body)}${words.map((line) => line.map(shellWord).join(" ")).join(" \\\n  ")}\n`;
 }
+
+/** A comment that names what is covered: the command lacks a token, for instance. */
+function coveredNote(headers: readonly (readonly [string, string])[], body: readonly Uint8Array[]): string {
+  const names = headers.filter(([, value]) => value.includes(cover)).map(([name]) => name.replace(/[^\w-]/g, "?"));
+  const all = body.some((each) => Buffer.from(each).includes(cover)) ? [...names, "parts of the body"] : names;
+  return all.length === 0 ? "" : `# Covered: ${all.join(", ")}. Write your own in place of ${cover}.\n`;
+}
+
+/** Stands in place of three bytes of a secret. */
+const cover = "█";
 
 function* pipe(exported: Exported): Generator<string> {
   const frames = exported.rows.flatMap(({ frame }) => (frame?.from === "client" ? [frame] : []));
