@@ -100,8 +100,11 @@ test("a tap with faults records what came, which rule was followed, and what was
     { d: "s2c", raw: ran.stdout.trimEnd(), by: "mutate", of: frames[1]?.n },
   ]);
   expect(ran.stdout).not.toBe(`${pong(1)}\n`);
-  const rules = entries.flatMap((entry: Entry) => (entry.k === "r" ? [entry.fault] : []));
-  expect(rules).toEqual([fault, `${fault} (frame ${frames[1]?.n})`]);
+  const rules = entries.flatMap((entry: Entry) => (entry.k === "r" ? [[entry.fault, entry.of]] : []));
+  expect(rules).toEqual([
+    [fault, undefined],
+    [fault, frames[1]?.n],
+  ]);
 });
 
 test("a fault that cannot be read, or is none of stdio, says so", async () => {

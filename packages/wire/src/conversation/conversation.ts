@@ -130,12 +130,18 @@ export class Conversation {
         for (const session of this.sessions) session.miss();
         return plainRow("gap", entry, entry.t);
       case "r":
+        if (entry.of !== undefined && entry.did !== "hold" && entry.did !== "send") this.#interfere();
         return plainRow("rule", entry, entry.t);
       case "a":
         return plainRow("note", entry, this.#now);
       default:
         return undefined;
     }
+  }
+
+  /** The recorder has changed what one side sent, or kept it back: each side knows another conversation. */
+  #interfere(): void {
+    for (const session of this.sessions) session.miss();
   }
 
   #frameRow(entry: FrameEntry): OpenRow {

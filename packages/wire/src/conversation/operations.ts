@@ -63,15 +63,25 @@ export class Operations {
     if (previous !== undefined) previous.next = operation;
     this.#all.push(operation);
     request.begin(operation);
+    this.#replaceOriginal(request);
     this.#waiting.add(operation);
     // Of requests with the same id, keep all that are pending, and the newest. On separate HTTP exchanges, all may have one id.
-    const waiting = (this.#byId[from].get(idKey) ?? []).filter(({ answer }) => answer === undefined);
+    const waiting = (this.#byId[from].get(idKey) ?? []).filter(
+      (each) => each.answer === undefined && !isReplacedBy(request, each.request),
+    );
     this.#byId[from].set(idKey, [...waiting, operation]);
     const token = tokenKey(metaOf(request.params).progressToken);
     if (token !== undefined) this.#byToken[from].set(token, operation);
     const exchange = request.frame.entry.req;
     if (exchange !== undefined && from === "client") this.#byExchange.set(exchange, operation);
     return operation;
+  }
+
+  /** A request that the recorder has changed never arrived as it was: no response to the original is due. */
+  #replaceOriginal(request: WireMessage): void {
+    if (request.frame.entry.of === undefined) return;
+    for (const operation of this.#waiting)
+      if (isReplacedBy(request, operation.request)) this.#waiting.delete(operation);
   }
 
   /** Ends an operation. */
@@ -125,8 +135,11 @@ export class Operations {
   pairingOf(response: WireMessage): Pairing | undefined {
     if (response.kind === "err" && this.#answersNoMessage(response)) return undefined;
     const asked = this.asked(response);
-    if (asked !== undefined)
-      return asked.answer === undefined ? { is: "answer" } : { is: "second answer", operation: asked };
+    if (asked !== undefined) {
+      const { answer } = asked;
+      const isFirst = answer === undefined || isReplacedBy(response, answer);
+      return isFirst ? { is: "answer" } : { is: "second answer", operation: asked };
+    }
     const other = this.sameId(otherSide(response.from), response, otherType(response.idKey));
     return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
   }
@@ -153,7 +166,8 @@ export class Operations {
   /** The earlier request of the same side with the same id. A request that HTTP refused does not count: its id was never used. */
   reusedBy(request: WireMessage): RecordedOperation | undefined {
     const before = this.sameId(request.from, request);
-    return before !== undefined && refusalOf(before) === undefined ? before : undefined;
+    if (before === undefined || isReplacedBy(request, before.request)) return undefined;
+    return refusalOf(before) === undefined ? before : undefined;
   }
 
   /** The newest request of a side that a value names by its id. */
@@ -209,6 +223,11 @@ export class Operations {
     // An operation whose result had a state comes last: the request should have returned that state.
     return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
   }
+}
+
+/** Whether a message was sent in the place of another one, which the recorder has not passed on. */
+function isReplacedBy({ frame }: WireMessage, original: WireMessage): boolean {
+  return frame.entry.of !== undefined && frame.entry.of === original.frame.n;
 }
 
 function replace<Item>(items: Item[], item: Item, by: Item): void {

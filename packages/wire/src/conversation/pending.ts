@@ -1,7 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
-import type { Direction, Entry, HttpEntry, LifeEntry } from "../recording/entry.js";
+import type { Direction, Entry, HttpEntry, LifeEntry, RecorderRuleEntry } from "../recording/entry.js";
 import { type Frame, type Sender, senderOf } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import { keyOfId, type RecordedOperation, type WireMessage } from "./message.js";
@@ -49,6 +49,13 @@ interface Hint {
   readonly id?: string;
 }
 
+/** What became of a frame that the recorder has not passed on. */
+interface Withheld {
+  /** It will never be passed on. */
+  readonly isOver: boolean;
+  readonly why: string;
+}
+
 interface Signs {
   /** Bytes of an unfinished line. */
   readonly held: Map<Sender, number>;
@@ -71,6 +78,8 @@ export class PendingTracker {
   readonly #signs = new Map<string, Signs>();
   /** How exchanges ended. */
   readonly #exchangeEnds = new Map<number, HttpEntry>();
+  /** Why a frame, by its number, was not passed on as it came. */
+  readonly #withheld = new Map<number, Withheld>();
   #now = 0;
   #lastGap = Number.NEGATIVE_INFINITY;
   /** The recorder has brought the recording to its end. */
@@ -81,7 +90,9 @@ export class PendingTracker {
     if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
     if (entry.k === "gap") this.#lastGap = entry.t;
     if (entry.k === "end") this.#isSealed = true;
+    if (entry.k === "r") this.#seeRule(entry);
     if (!("s" in entry)) return;
+    if (entry.k === "f" && entry.of !== undefined) this.#withheld.delete(entry.of);
     const signs = this.#signsOf(entry.s);
     if (entry.k === "l") seeLife(entry, signs);
     if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort")) this.#seeEnd(entry, row, signs);
@@ -90,6 +101,18 @@ export class PendingTracker {
     if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
     if (row.frame?.whole === false && signs.cuts.length < mostClues) signs.cuts.push(cutOf(row.frame));
     for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
+  }
+
+  #seeRule({ of, did, fault }: RecorderRuleEntry): void {
+    if (of === undefined) return;
+    if (did === "hold") this.#withhold(of, { isOver: false, why: "it is held at a breakpoint" });
+    else if (did === "drop") this.#withhold(of, { isOver: true, why: "it was dropped at a breakpoint" });
+    else if (did !== undefined) this.#withheld.delete(of);
+    else if (fault !== undefined) this.#withhold(of, { isOver: true, why: `of the fault ${escapeControls(fault)}` });
+  }
+
+  #withhold(n: number, withheld: Withheld): void {
+    if (this.#withheld.size < mostClues) this.#withheld.set(n, withheld);
   }
 
   #seeEnd(end: HttpEntry, row: Row | undefined, { gone }: Signs): void {
@@ -144,6 +167,7 @@ export class PendingTracker {
     const { method, frame } = request;
     const { gone, cutAt } = this.#signsOf(session.name);
     const end = this.#endOf(request);
+    if (this.#withheld.has(frame.n)) return "not due";
     if (cancel !== undefined && method !== methods.initialize && !hasTimedOut(cancel)) return "not due";
     if ((refusalOf(operation) ?? serverError) < serverError || isProbe(operation, session)) return "not due";
     // A subscription lasts until its client cancels it or disconnects.
@@ -164,6 +188,8 @@ export class PendingTracker {
 
   #why(operation: RecordedOperation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
     const { request, cancel } = operation;
+    const withheld = this.#withheld.get(request.frame.n);
+    if (withheld !== undefined) return withheld.isOver ? { never: withheld.why } : { clue: withheld.why };
     const status = refusalOf(operation);
     const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
     const other = otherSide(request.from);

@@ -221,8 +221,14 @@ export interface LifeEntry {
 /** A rule that the recorder itself followed: a breakpoint, a fault, a redaction. */
 export interface RecorderRuleEntry {
   readonly k: "r";
-  /** When the rule was set. */
+  /** When the rule was set, or applied. */
   readonly t: number;
+  /** The number of the frame that the rule was applied to; without it, the rule was set. */
+  readonly of?: number;
+  /** The fate of the frame at a breakpoint. A changed frame follows with `by: "mutate"`, an answer with `by: "inject"`. */
+  readonly did?: "hold" | "send" | "change" | "drop" | "answer";
+  /** Why a held frame was let go, if no person did it. */
+  readonly why?: "time" | "page" | "end" | "rule";
   /** The filter of a breakpoint. */
   readonly break?: string;
   /** The injected fault. */

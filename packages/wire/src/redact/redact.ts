@@ -174,7 +174,11 @@ export class Redaction {
       case "a":
         return { ...entry, text: this.text(entry.text) };
       case "r":
-        return { ...entry, ...(entry.fault !== undefined && { fault: this.text(entry.fault) }) };
+        return {
+          ...entry,
+          ...(entry.break !== undefined && { break: this.text(entry.break) }),
+          ...(entry.fault !== undefined && { fault: this.text(entry.fault) }),
+        };
       default:
         return entry;
     }

@@ -1,6 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 import { bytesOf, latencyOf, literalOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
+import { ruleWords } from "../../shared/output/conversation-rows.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 
 type Frame = WireMessage["frame"];
@@ -68,7 +69,7 @@ function restWords({ entry, frame }: Row): string {
     case "gap":
       return `${entry.lost} lost: ${entry.why}`;
     case "r":
-      return [entry.break, entry.fault, entry.redact].filter((part) => part !== undefined).join(" ");
+      return ruleWords(entry);
     case "a":
       return entry.text;
     default:

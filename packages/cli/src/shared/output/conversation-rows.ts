@@ -145,10 +145,26 @@ export function wordsOf(entry: Entry): string {
     case "a":
       return `on ${entry.n}: ${entry.text}`;
     case "r":
-      return [entry.break, entry.fault, entry.redact].filter((each) => each !== undefined).join(" ");
+      return ruleWords(entry);
     default:
       return "";
   }
+}
+
+const fates = {
+  hold: "held at the breakpoint",
+  send: "let go at the breakpoint",
+  change: "changed at the breakpoint",
+  drop: "dropped at the breakpoint",
+  answer: "answered at the breakpoint",
+} as const;
+
+/** An action of the recorder, and the frame that it is about. */
+export function ruleWords(entry: Extract<Entry, { readonly k: "r" }>): string {
+  const { break: breakpoint, fault, redact, of, did } = entry;
+  const at = did !== undefined && Object.hasOwn(fates, did) ? fates[did] : "breakpoint";
+  const words = [breakpoint !== undefined && `${at} ${breakpoint}`, fault, redact, of !== undefined && `(frame ${of})`];
+  return words.filter((each) => each !== undefined && each !== false).join(" ");
 }
 
 function stderrText(entry: Extract<Entry, { readonly k: "e" }>): string {

@@ -138,11 +138,7 @@ export class Transcript {
 
   #rule(entry: RecorderRuleEntry, of: number | undefined): void {
     const n = of === undefined ? undefined : this.#marked.get(of);
-    const t = milliseconds(entry.t);
-    const { fault } = entry;
-    this.#write({
-      entry: { ...entry, t, ...(n !== undefined && fault !== undefined && { fault: `${fault} (frame ${n})` }) },
-    });
+    this.#write({ entry: { ...entry, t: milliseconds(entry.t), ...(n !== undefined && { of: n }) } });
   }
 
   #hole({ from, to, lost, streams: lines }: Gap): void {
