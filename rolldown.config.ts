@@ -209,7 +209,8 @@ function buildsOf(name: string): readonly RolldownOptions[] {
 const pageFiles: Plugin = {
   name: "page-files",
   generateBundle() {
-    const files = { "index.html": ["index.html"], "page.css": ["page.css", "act/act.css", "panels/timeline.css"] };
+    const css = ["page.css", "act/act.css", "panels/timeline.css", "panels/intercept.css"];
+    const files = { "index.html": ["index.html"], "page.css": css };
     for (const [fileName, parts] of Object.entries(files)) {
       const source = parts.map((part) => readFileSync(`packages/web/src/${part}`, "utf8")).join("\n");
       this.emitFile({ type: "asset", fileName, source });

@@ -7,6 +7,7 @@ import { bytesText, count } from "./format.js";
 import { FrameList } from "./frame-list.js";
 import { Icon } from "./icons.js";
 import { Help, isHelpOpen } from "./keys.js";
+import { heldMessages } from "./panels/intercept-state.js";
 import { Panels } from "./panels/panels.js";
 import { addFilter, announcement, failure, follows, open, panel, recordings, selectPlace, view } from "./state.js";
 
@@ -105,6 +106,11 @@ function Summary(): JSX.Element | null {
         </button>
       ) : (
         <span class="ok">no violation</span>
+      )}
+      {heldMessages.value.length > 0 && (
+        <button type="button" class="pending" onClick={() => (panel.value = "intercept")}>
+          {heldMessages.value.length} held <kbd>i</kbd>
+        </button>
       )}
       {pending > 0 && (
         <button type="button" class="pending" onClick={() => (panel.value = "process")}>

@@ -49,6 +49,7 @@ export function connect(onOpen: () => void, listeners: Listeners): void {
       // Only the command itself is at the other end, and of the same version.
       if (method === "changed") listeners.changed(params as unknown as PageNotifications["changed"]);
       if (method === "acted") listeners.acted(params as unknown as PageNotifications["acted"]);
+      if (method === "intercepted") listeners.intercepted(params as unknown as PageNotifications["intercepted"]);
     },
   });
   socket.addEventListener("open", () => {

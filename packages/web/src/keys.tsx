@@ -129,9 +129,10 @@ export function listenToKeys(): void {
     if (event.ctrlKey || event.metaKey || event.altKey || isHelpOpen.value) return;
     const { target } = event;
     const isInPanel = target instanceof Element && target.closest(".act") !== null;
+    const isInForm = target instanceof Element && target.closest(".act, .intercept") !== null;
     if (isField(target) || (isInPanel && !fromPanel.has(event.key))) {
       const leaves =
-        event.key === "Escape" || (event.key === "Enter" && target instanceof HTMLInputElement && !isInPanel);
+        event.key === "Escape" || (event.key === "Enter" && target instanceof HTMLInputElement && !isInForm);
       if (leaves) document.querySelector<HTMLElement>('[role="grid"]')?.focus();
       return;
     }

@@ -1,6 +1,7 @@
 // The methods that the page calls and the notifications that it gets, in JSON-RPC over one WebSocket.
 
 import type { ActMethods, PageActing } from "./act/act-protocol.js";
+import type { InterceptMethods, PageInterception } from "./panels/intercept-protocol.js";
 import type { TimelineMethods } from "./panels/timeline-protocol.js";
 
 export type {
@@ -18,6 +19,7 @@ export type {
   PageResult,
   PageSpoken,
 } from "./act/act-protocol.js";
+export type { InterceptMethods, PageFate, PageHeld, PageInterception, PageRule } from "./panels/intercept-protocol.js";
 export type { PageSpan, PageSpanDetail, PageSpanPart, PageTimeline } from "./panels/timeline-protocol.js";
 
 /** The subprotocol of the WebSocket. */
@@ -227,6 +229,8 @@ export interface PageNotifications {
   readonly changed: PageView;
   /** A call, or a list of the server, has changed. */
   readonly acted: PageActing;
+  /** A message is held or released, or a rule has changed. */
+  readonly intercepted: PageInterception;
 }
 
 /** The share of a model's context that the definition of a tool, or a result of it, takes. */
@@ -289,7 +293,7 @@ export interface FilterTerms {
 }
 
 /** The methods of the page's server, with their params and results. */
-export interface PageMethods extends ActMethods, TimelineMethods {
+export interface PageMethods extends ActMethods, InterceptMethods, TimelineMethods {
   recordings(params: Record<string, never>): readonly RecordingName[];
   /**
    * Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. With the number of a row, only

@@ -1,6 +1,14 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { call, connect } from "./connection.js";
-import type { FilterFault, PageActing, PageBucket, PageFrame, PageRow, PageView, RecordingName } from "./protocol.js";
+import type {
+  FilterFault,
+  PageBucket,
+  PageFrame,
+  PageNotifications,
+  PageRow,
+  PageView,
+  RecordingName,
+} from "./protocol.js";
 
 /** Rows that are fetched together. */
 const page = 100;
@@ -25,7 +33,7 @@ export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** The panel in the lower half of the page. */
-export type PanelName = "frame" | "timeline" | "contract" | "cost" | "process" | "doctor";
+export type PanelName = "frame" | "timeline" | "contract" | "cost" | "process" | "doctor" | "intercept";
 export const panel = signal<PanelName>("frame");
 /** The span whose rows the list shows, by its first row; undefined if it shows those of all. */
 export const onlySpan = signal<number | undefined>(undefined);
@@ -72,7 +80,10 @@ async function fetchPage(number: number): Promise<void> {
 }
 
 /** Opens the page in the state that its address names, and keeps it up to date. */
-export function start(onOpen: () => void, acted: (state: PageActing) => void): void {
+export function start(
+  onOpen: () => void,
+  listeners: { readonly [Name in "acted" | "intercepted"]: (state: PageNotifications[Name]) => void },
+): void {
   connect(
     () => {
       readAddress();
@@ -80,7 +91,7 @@ export function start(onOpen: () => void, acted: (state: PageActing) => void): v
       void readRecordings();
       onOpen();
     },
-    { changed: takeView, acted },
+    { changed: takeView, ...listeners },
   );
   effect(writeAddress);
 }

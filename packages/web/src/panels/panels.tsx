@@ -5,6 +5,8 @@ import { type PanelName, panel } from "../state.js";
 import { ContractPanel } from "./contract-panel.js";
 import { CostPanel } from "./cost-panel.js";
 import { DoctorPanel } from "./doctor-panel.js";
+import { InterceptPanel } from "./intercept-panel.js";
+import { interception } from "./intercept-state.js";
 import { ProcessPanel } from "./process-panel.js";
 import { TimelinePanel } from "./timeline-panel.js";
 
@@ -23,13 +25,17 @@ export const panels: readonly Panel[] = [
   { name: "cost", title: "Cost", key: "$", show: CostPanel },
   { name: "process", title: "Process", key: "p", show: ProcessPanel },
   { name: "doctor", title: "Doctor", key: "h", show: DoctorPanel },
+  { name: "intercept", title: "Intercept", key: "i", show: InterceptPanel },
 ];
 
 /** The lower half of the page: the selected frame, or facts about the whole recording. */
 export function Panels(): JSX.Element {
   const Shown = panels.find(({ name }) => name === panel.value)?.show ?? FrameDetail;
-  // Only the command that has started or reached a server can examine it.
-  const offered = panels.filter(({ name }) => name !== "doctor" || acting.value !== undefined);
+  // Only the command that has started or reached a server can examine it, and only one on the way of the messages can hold them.
+  const offered = panels.filter(
+    ({ name }) =>
+      (name !== "doctor" || acting.value !== undefined) && (name !== "intercept" || interception.value !== undefined),
+  );
   return (
     <div class="lower">
       <nav class="tabs" aria-label="Panels">

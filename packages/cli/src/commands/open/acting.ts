@@ -367,7 +367,8 @@ export class Acting implements RecordingWatcher {
 
   /** Finds the frames of a call in the recording. */
   #link(call: ActedCall): void {
-    const { rows } = this.#recording.conversation;
+    const { conversation, withheld } = this.#recording;
+    const { rows } = conversation;
     const [first] = call.ids;
     const last = call.ids.at(-1);
     for (let place = rows.length - 1; place >= 0; place -= 1) {
@@ -375,7 +376,9 @@ export class Acting implements RecordingWatcher {
       if (row?.from !== "client") continue;
       const sent = row.messages.find(({ kind, method }) => kind === "req" && method === call.method);
       if (sent === undefined) continue;
-      if (sent.id === last) call.answer ??= sent.operation?.answer;
+      const { answer } = sent.operation ?? {};
+      // A response that is held may still be changed.
+      if (sent.id === last && answer !== undefined && !withheld.has(answer.frame.n)) call.answer ??= answer;
       if (sent.id !== first) continue;
       call.request = row.n;
       return;

@@ -8,6 +8,7 @@ import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { Acting, type Examine } from "./acting.js";
 import type { CommandTargetWords } from "./offers.js";
+import type { Interception } from "./page-interception.js";
 import { type PageServer, servePage } from "./page-server.js";
 import type { Shown } from "./page-service.js";
 import { Recordings } from "./recordings.js";
@@ -59,8 +60,12 @@ async function open(word: string, flags: OpenFlags, { out, interrupt }: Invocati
 }
 
 /** Shows a recording that is being written; prints the address of the page. @throws Failure */
-export async function showRecording(path: string, { err, interrupt }: Invocation): Promise<PageServer> {
-  const page = await listening({ recordings: new Recordings(path, interrupt) });
+export async function showRecording(
+  path: string,
+  { err, interrupt }: Invocation,
+  interception?: Interception,
+): Promise<PageServer> {
+  const page = await listening({ recordings: new Recordings(path, interrupt), interception });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return page;
 }
@@ -72,10 +77,11 @@ export async function showConversation(
   examine: Examine,
   requests: SavedRequests,
   { err, interrupt }: Invocation,
+  interception?: Interception,
 ): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
   const recordings = new Recordings(path, interrupt);
   const acting = new Acting(words, recordings, examine);
-  const page = await listening({ recordings, acting, requests });
+  const page = await listening({ recordings, acting, requests, interception });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return { page, acting };
 }

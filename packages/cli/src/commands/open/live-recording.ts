@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { Conversation, type HeaderEntry, type RecordingItem, type Row } from "@parlance/wire";
+import { Conversation, type Entry, type HeaderEntry, type RecordingItem, type Row } from "@parlance/wire";
 import { nameOfRecording } from "../../shared/recordings/find-recording.js";
 import { FollowedFile, mayGrow } from "../../shared/recordings/live.js";
 import { readRecordingFile } from "../../shared/recordings/read-recording.js";
@@ -11,6 +11,11 @@ const pause = 50;
 
 /** Lines that are read before other work of the process gets its turn. */
 const together = 2_000;
+
+/** The frames of one rule that are kept. */
+const mostTouched = 10;
+
+type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 
 /** The events of a recording for its viewers. */
 export interface RecordingWatcher {
@@ -27,6 +32,10 @@ export class LiveRecording {
   readonly watchers: Set<RecordingWatcher> = new Set();
   /** Resolves once all that the file had at the beginning is in memory; rejects for a file that cannot be read. */
   readonly loaded: Promise<void>;
+  /** The newest frames that breakpoints and faults were applied to, by the texts of these. */
+  readonly touched: Map<string, readonly number[]> = new Map();
+  /** The frames that a breakpoint holds, until they are sent, or something else in their place. */
+  readonly withheld: Set<number> = new Set();
   #header: HeaderEntry | undefined;
   #isLive = true;
   #violations = 0;
@@ -86,6 +95,8 @@ export class LiveRecording {
     for await (const { entry } of items) {
       if (entry === undefined) continue;
       if (entry.k === "hdr") this.#header = entry;
+      if (entry.k === "r") this.#touch(entry);
+      if (entry.k === "f" && entry.of !== undefined) this.withheld.delete(entry.of);
       const row = this.conversation.push(entry);
       if (row !== undefined) this.#violations += violationsOf(row);
       if (entry.k === "h" && entry.ph === "req" && row !== undefined) this.#open.set(entry.x, row);
@@ -101,6 +112,15 @@ export class LiveRecording {
       }
     }
     if (taken > 0) this.#tell();
+  }
+
+  #touch({ break: filter, fault, of, did }: RecorderRuleEntry): void {
+    const text = filter ?? fault;
+    if (of === undefined || text === undefined) return;
+    if (did === "hold") this.withheld.add(of);
+    else if (did !== "change") this.withheld.delete(of);
+    if (did !== undefined && did !== "hold") return;
+    this.touched.set(text, [...(this.touched.get(text) ?? []), of].slice(-mostTouched));
   }
 
   #judged(row: Row): void {

@@ -10,6 +10,7 @@ import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
 import { commandLineOfRow } from "./offers.js";
 import { changesOf } from "./page-changes.js";
 import { costsOf } from "./page-costs.js";
+import type { Interception } from "./page-interception.js";
 import { contractsOf, processesOf } from "./page-panels.js";
 import { pageFrame, pageRow } from "./page-rows.js";
 import { spanOf, spansIn } from "./page-timeline.js";
@@ -29,6 +30,8 @@ export interface Shown {
   readonly acting?: Acting | undefined;
   /** Where pages save requests for it. */
   readonly requests?: SavedRequests | undefined;
+  /** The breakpoints and faults on the way of the messages. Default: there are none. */
+  readonly interception?: Interception | undefined;
 }
 
 const noSpans = { lanes: 0, spans: [] };
@@ -39,17 +42,21 @@ export class PageService {
   readonly #acting: Acting | undefined;
   readonly #requests: SavedRequests | undefined;
   readonly #remote: () => Connection;
+  readonly #interception: Interception | undefined;
   #view: RecordingView | undefined;
+  #interceptTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #actTimer: NodeJS.Timeout | undefined;
 
   /** @param remote the page, to which growth is notified */
-  constructor({ recordings, acting, requests }: Shown, remote: () => Connection) {
+  constructor({ recordings, acting, requests, interception }: Shown, remote: () => Connection) {
     this.#recordings = recordings;
     this.#acting = acting;
     this.#requests = requests;
+    this.#interception = interception;
     this.#remote = remote;
     acting?.watchers.add(this.#acted);
+    interception?.enter(this.#intercepted);
   }
 
   /** The methods of the page. */
@@ -119,6 +126,17 @@ export class PageService {
       requests: () => this.#requests?.list().catch(explain) ?? [],
       saveRequest: async ({ name, replaces, ...request }) =>
         (await this.#requests?.save(name, request, replaces).catch(explain)) ?? null,
+      interception: () => this.#interception?.state ?? null,
+      touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
+      setRules: ({ rules }) => {
+        this.#intercept.set(rules);
+        return null;
+      },
+      heldText: ({ key }) => this.#intercept.textOf(key) ?? null,
+      release: ({ key, fate }) => {
+        this.#intercept.release(key, fate);
+        return null;
+      },
     };
     const service = createService();
     for (const [name, run] of Object.entries(handlers))
@@ -130,6 +148,8 @@ export class PageService {
   close(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#actTimer);
+    clearTimeout(this.#interceptTimer);
+    this.#interception?.leave(this.#intercepted);
     this.#acting?.watchers.delete(this.#acted);
     this.#view?.close();
   }
@@ -139,6 +159,19 @@ export class PageService {
     if (this.#acting === undefined) throw new RpcError(409, "There is no server: only recordings are shown");
     return this.#acting;
   }
+
+  /** @throws RpcError where nothing is on its way */
+  get #intercept(): Interception {
+    if (this.#interception === undefined) throw new RpcError(409, "Only recordings are shown: nothing can be held");
+    return this.#interception;
+  }
+
+  readonly #intercepted = (): void => {
+    this.#interceptTimer ??= setTimeout(() => {
+      this.#interceptTimer = undefined;
+      if (this.#interception !== undefined) this.#remote().notify("intercepted", { ...this.#interception.state });
+    }, pause);
+  };
 
   readonly #acted = (): void => {
     this.#actTimer ??= setTimeout(() => {
@@ -258,6 +291,31 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
     "params",
     "replaces",
   ]),
+  interception: object({}, []),
+  touched: object({ rules: { type: "array", items: string, maxItems: 100 } }, ["rules"]),
+  setRules: object(
+    {
+      rules: {
+        type: "array",
+        maxItems: 100,
+        items: object({ kind: { enum: ["break", "fault"] }, text: string, isOn: boolean }, ["kind", "text", "isOn"]),
+      },
+    },
+    ["rules"],
+  ),
+  heldText: object({ key: number }, ["key"]),
+  release: object(
+    {
+      key: number,
+      fate: {
+        oneOf: [
+          object({ did: { enum: ["send", "drop"] } }, ["did"]),
+          object({ did: { enum: ["change", "answer"] }, text: { type: "string" } }, ["did", "text"]),
+        ],
+      },
+    },
+    ["key", "fate"],
+  ),
 };
 
 function summaryOf({ recording, count }: RecordingView): PageView {

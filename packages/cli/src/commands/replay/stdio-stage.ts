@@ -43,7 +43,7 @@ export async function playOnStdio(recording: Conversation, options: StdioPlayOpt
 }
 
 function faultyOutput({ rules, seed }: FaultPlan): FaultyStream {
-  return new FaultyStream(rules, seed, {
+  return new FaultyStream(() => rules, seed, {
     write: (bytes) => process.stdout.write(bytes),
     stderr: (text) => process.stderr.write(`${text}\n`),
     close: () => process.stdout.end(),

@@ -2,13 +2,15 @@ import type { PageSpoken } from "@parlance/web/protocol";
 import type { CheckReport } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
+import type { PausableClock } from "../../shared/answers/dialog.js";
 import { awaitAftermath, converse } from "../../shared/client/converse.js";
 import { exercise, type ListName, type Skipped } from "../../shared/client/exercise.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Failure } from "../../shared/failure.js";
+import { type Failure, usageFailure } from "../../shared/failure.js";
+import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
@@ -17,20 +19,21 @@ import { summaryLines } from "../../shared/output/report-text.js";
 import { printFailure } from "../../shared/output/terminal.js";
 import { TailView } from "../../shared/recordings/tailed-recording.js";
 import { defaultRequests, SavedRequests } from "../../shared/requests/saved-requests.js";
+import type { Target } from "../../shared/target/target.js";
 import type { Examine } from "../open/acting.js";
+import type { Interception } from "../open/page-interception.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { converseAsAsked, untilLeft } from "./asked-conversations.js";
 import { FollowedRecordings } from "./followed-recordings.js";
 import { recordedTarget } from "./recorded-target.js";
 
-interface RunFlags extends ServerFlags {
+interface RunFlags extends ServerFlags, BreakFlags {
   readonly revision?: string;
   readonly call?: readonly string[];
   readonly once?: true;
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
-  readonly ui?: true;
   readonly requests?: string;
 }
 
@@ -46,7 +49,7 @@ export function registerRun(program: Command, invocation: Invocation): void {
     description: about,
     json: "print one JSON object per line, for programs",
     addOptions: (command) =>
-      void addExerciseOptions(command)
+      void addBreakOption(addExerciseOptions(command))
         .option("--record <file>", "record to this file; one that holds something is left alone")
         .option("--keep-secrets", keepSecretsHelp)
         .option("--name <name>", "what the server is called in the name of the recording")
@@ -66,7 +69,10 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   const { out, err, interrupt } = invocation;
   const calls = (flags.call ?? []).map(parseCall);
   const target = await chooseTarget(word, invocation.command, flags);
-  const recorded = await recordedTarget(target, flags);
+  const breakpoints = breakpointsOf(flags);
+  const interception =
+    flags.ui === true ? await interceptionOf(target, breakpoints, (text) => err.print(text)) : undefined;
+  const recorded = await recordedTarget(target, flags, interception);
   const words = { title: word ?? target.title, command: invocation.command };
   const examine: Examine = async (watcher) =>
     (await import("../doctor/command.js")).examineTarget(target, flags, invocation, watcher);
@@ -78,9 +84,11 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
           examine,
           new SavedRequests(flags.requests),
           invocation,
+          interception,
         )
       : undefined;
   const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
+  if (interception !== undefined && answerer !== undefined) pauseWhileHeld(interception, answerer.clock);
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
   let failure: Failure | undefined;
   let asked: PageSpoken | undefined;
@@ -120,6 +128,26 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     await shown.page.close();
   }
   return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
+}
+
+async function interceptionOf(
+  target: Target,
+  breakpoints: readonly string[],
+  say: (text: string) => void,
+): Promise<Interception | undefined> {
+  if (target.kind === "url" && breakpoints.length > 0)
+    throw usageFailure("--break: messages over HTTP cannot be held", "it works with the command of a server");
+  if (target.kind === "url") return undefined;
+  const { Interception } = await import("../open/page-interception.js");
+  return new Interception("stdio", { breakpoints }, say);
+}
+
+/** A call must not time out while a person looks at its messages. */
+function pauseWhileHeld(interception: Interception, clock: PausableClock): void {
+  interception.onHolding = (isHolding) => {
+    if (isHolding) clock.pause(interception);
+    else clock.resume(interception);
+  };
 }
 
 function reportedValue({ source, verdicts, failedFor }: CheckReport): object {

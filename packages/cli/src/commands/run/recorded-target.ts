@@ -3,10 +3,12 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
+import { listenForTaps } from "../../shared/intercept/control-socket.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
 import type { CommandTarget, RecordedRequests } from "../../shared/target/configured-target.js";
 import type { Target } from "../../shared/target/target.js";
+import type { Interception } from "../open/page-interception.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 
 /** A target behind a recorder. */
@@ -31,21 +33,28 @@ export interface RecordAs {
 const command = fileURLToPath(new URL("../../parlance.js", import.meta.url));
 
 /** Puts a recorder before a target: the tap before a command, the proxy before a URL. @throws Failure */
-export function recordedTarget(target: Target, as: RecordAs): Promise<RecordedTarget> | RecordedTarget {
-  if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as);
+export function recordedTarget(
+  target: Target,
+  as: RecordAs,
+  interception?: Interception,
+): Promise<RecordedTarget> | RecordedTarget {
+  if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as, interception);
   if (target.kind === "url") return behindProxy(target, as);
   // A module in memory exchanges no bytes: serve it as a program instead.
   const words = [process.execPath, command, "serve", "--no-watch", target.title];
-  return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as });
+  return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as }, interception);
 }
 
-function behindTap(
+async function behindTap(
   { title, env, cwd }: Pick<CommandTarget, "env" | "cwd"> & Pick<Target, "title">,
   words: readonly string[],
   { record, name }: RecordAs,
-): RecordedTarget {
+  interception: Interception | undefined,
+): Promise<RecordedTarget> {
   const path = unused(record ?? newRecordingPath(name ?? serverName(words), process.env));
-  const args = [command, "tap", "--launched", "--record", resolve(path), "--", ...words];
+  const control = interception && (await listenForTaps((tap) => interception.connect(tap)));
+  const controlled = control === undefined ? [] : ["--control", control.path];
+  const args = [command, "tap", "--launched", ...controlled, "--record", resolve(path), "--", ...words];
   const target: Target = {
     kind: "command",
     title,
@@ -54,7 +63,15 @@ function behindTap(
     env,
     ...(cwd !== undefined && { cwd }),
   };
-  return { target, path, next: () => unused(path), end: async () => undefined };
+  return {
+    target,
+    path,
+    next: () => unused(path),
+    async end() {
+      control?.close();
+      return undefined;
+    },
+  };
 }
 
 /** The first path without a file. The tap would find one too, but `run` must know which file is the new one. */

@@ -10,6 +10,10 @@ export interface TapArguments {
   /** Shows the recording in the browser. */
   readonly ui?: boolean | undefined;
   readonly faults?: FaultPlan | undefined;
+  /** The filters of breakpoints. */
+  readonly breakpoints?: readonly string[] | undefined;
+  /** The path of the socket from which another parlance command sets breakpoints and faults. */
+  readonly control?: string | undefined;
   /** Started by another parlance command, not by a host. */
   readonly launched?: boolean | undefined;
 }
@@ -27,6 +31,7 @@ export const tapOptions: readonly TapOption[] = [
   { flags: "-v, --verbose", description: "print the path of the recording and each violation to stderr" },
   { flags: "--ui", description: "show it in the browser too, and print the address to stderr" },
   { flags: "--launched" },
+  { flags: "--control <path>" },
   // `parlance wrap` keeps in these what `unwrap` restores. The tap ignores them.
   { flags: "--wrapped-url <member>" },
   { flags: "--wrapped-type <literal>" },
@@ -50,7 +55,7 @@ export function parseTapArguments(argv: readonly string[]): TapArguments | undef
     if (value === undefined || (hasValue && /^(-|$)/.test(value))) return undefined;
     given.set(names.find((name) => name.startsWith("--")) ?? word, value);
   }
-  const [record, name] = [given.get("--record"), given.get("--name")];
+  const [record, name, control] = [given.get("--record"), given.get("--name"), given.get("--control")];
   const [verbose, ui, launched] = [given.has("--verbose"), given.has("--ui"), given.has("--launched")];
-  return { command, args, record, name, verbose, ui, launched };
+  return { command, args, record, name, verbose, ui, launched, control };
 }

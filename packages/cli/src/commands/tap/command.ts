@@ -2,14 +2,14 @@ import { type Command, Option } from "commander";
 import { usageFailure } from "../../shared/failure.js";
 import { faultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { tapOptions } from "./arguments.js";
 
-interface TapFlags extends FaultFlags {
+interface TapFlags extends FaultFlags, BreakFlags {
   readonly record?: string;
   readonly name?: string;
   readonly verbose?: true;
-  readonly ui?: true;
 }
 
 const about = `Start a server and stand between it and its host: every byte is passed on as it
@@ -29,6 +29,7 @@ const examples = `Examples:
   parlance tap --record run.parlance.jsonl -- npx -y some-server ~/notes
   parlance tap -v -- python -m my_server
   parlance tap --ui -- node server.js
+  parlance tap --ui --break method:tools/call -- node server.js
   parlance tap --fault 'tool:search => delay 500ms±200' -- node server.js
 
 In the configuration of a host:
@@ -46,7 +47,7 @@ export function registerTap(program: Command, invocation: Invocation): void {
     .usage("[options] -- command args…");
   for (const { flags, description } of tapOptions)
     command.addOption(new Option(flags, description).hideHelp(description === undefined));
-  addFaultOptions(command)
+  addFaultOptions(addBreakOption(command))
     .addHelpText("after", `\n${faultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: TapFlags) =>
       invocation.run(async () => {
@@ -54,10 +55,11 @@ export function registerTap(program: Command, invocation: Invocation): void {
         if (command === undefined || command === "") {
           throw usageFailure("there is no command to start", "parlance tap -- node server.js");
         }
+        const breakpoints = breakpointsOf(flags);
         // A tap forwards signals to the server instead of ending itself.
         for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.removeAllListeners(signal);
         const { tap } = await import("./tap.js");
-        return tap({ command, args, ...flags, faults: faultPlan(flags, "stdio") });
+        return tap({ command, args, ...flags, faults: faultPlan(flags, "stdio"), breakpoints });
       }),
     );
 }

@@ -3,7 +3,7 @@ import type { Entry } from "@parlance/wire";
 import { forward } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import type { LineStream } from "../../shared/recorder/recorder-messages.js";
-import type { FaultyTap } from "./faulty-tap.js";
+import type { TapInterceptor } from "./tap-interceptor.js";
 import { type Ended, passSignals, type StartedServer, sweep, Watchdog } from "./tapped-process.js";
 
 type LifeEntry = Extract<Entry, { k: "l" }>;
@@ -13,8 +13,8 @@ export interface RelayEnds extends StartedServer {
   readonly recorder: Recorder;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Replaces `forward`, and records what it forwards. */
-  readonly faults?: FaultyTap | undefined;
+  /** Replaces `forward`, and records the frames that it intercepts. */
+  readonly interceptor?: TapInterceptor | undefined;
 }
 
 /** Milliseconds of silence after which the output of an exited server counts as ended, even if a child of it holds the pipe open. */
@@ -103,9 +103,9 @@ export class Relay {
       if (stream === "stdout") this.#lastOutput = performance.now();
       recorder.bytes(stream, bytes, recorder.now());
     };
-    const { faults } = this.#ends;
-    if (faults === undefined) forward(from, to, { chunk, ended });
-    else faults.forward(stream, from, to, ended);
+    const { interceptor } = this.#ends;
+    if (interceptor === undefined) forward(from, to, { chunk, ended });
+    else interceptor.forward(stream, from, to, { chunk, ended });
     // A broken pipe has ended: close the pipe of the other side too.
     from.on("error", () => {
       to.end();

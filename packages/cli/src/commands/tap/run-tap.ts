@@ -2,13 +2,13 @@ import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
-import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import type { FromInterceptor, ToInterceptor } from "../../shared/intercept/interception.js";
 import { packageVersion } from "../../shared/package-version.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
 import type { TapArguments } from "./arguments.js";
-import type { FaultyTap, FaultyTapEnds } from "./faulty-tap.js";
 import { Relay } from "./relay.js";
+import type { TapInterceptor } from "./tap-interceptor.js";
 import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
 
 /** The exit codes of shells for a missing command and for a file that is no program. */
@@ -24,13 +24,24 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
     stderr.write(`parlance: ${text}\n`);
   };
   const recorder = recorderOf(options, say);
-  if (options.ui === true) void recorder.opened.then((path) => showPage(path, say));
   const exit = (code: number): void => {
     if (started.server.pid !== undefined) sweep(started.server.pid, "SIGKILL");
     void recorder.end().then(() => process.exit(code)); // Never rejects.
   };
-  const faults = options.faults && (await faultyTap(options.faults, { recorder, stderr, exit }));
-  const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, faults });
+  let tell = (_: FromInterceptor): void => undefined;
+  const ends = { recorder, stderr, exit, tell: (report: FromInterceptor): void => tell(report) };
+  // Loaded only for rules and pages, since the host waits for its server.
+  const mayIntercept = options.faults !== undefined || options.ui === true || options.control !== undefined;
+  const interceptor = mayIntercept
+    ? new (await import("./tap-interceptor.js")).TapInterceptor(options.faults, ends)
+    : undefined;
+  if (options.ui === true && interceptor !== undefined)
+    void recorder.opened.then((path) => {
+      tell = showPage(path, options, interceptor, say);
+    });
+  if (options.control !== undefined && interceptor !== undefined)
+    tell = (await import("../../shared/intercept/control-socket.js")).obeySocket(options.control, interceptor);
+  const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, interceptor });
   const ended = await relay.ended;
   if (ended instanceof Error) say(cannotStart(options.command, ended));
   const outcome = await recorder.end();
@@ -40,18 +51,35 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
   return leaveLike(ended);
 }
 
-/** Serves the page until this process ends. */
-function showPage(path: string, say: (text: string) => void): void {
-  const page = new Worker(new URL("../open/page-thread.js", import.meta.url), { workerData: path, execArgv: [] });
-  page.on("message", (url: string) => say(`open ${url}`));
-  page.on("error", (error) => say(`the page cannot be shown: ${error.message}`));
-  page.unref();
+/** What the thread of the page starts with, and tells the tap. */
+export interface PageThreadStart {
+  readonly path: string;
+  readonly breakpoints: readonly string[];
+  readonly faults: readonly string[];
 }
 
-/** Loaded only with faults, since the host waits for its server. */
-async function faultyTap(faults: FaultPlan, ends: FaultyTapEnds): Promise<FaultyTap> {
-  const module = await import("./faulty-tap.js");
-  return new module.FaultyTap(faults, ends);
+/** The messages of the thread of the page. */
+export type FromPageThread = { readonly url: string } | { readonly says: string } | { readonly command: ToInterceptor };
+
+/** Serves the page until this process ends. Returns the function that tells it of held frames. */
+function showPage(
+  path: string,
+  { breakpoints = [], faults }: TapArguments,
+  interceptor: TapInterceptor,
+  say: (text: string) => void,
+): (report: FromInterceptor) => void {
+  const workerData: PageThreadStart = { path, breakpoints, faults: faults?.rules.map(({ text }) => text) ?? [] };
+  const page = new Worker(new URL("../open/page-thread.js", import.meta.url), { workerData, execArgv: [] });
+  page.on("message", (message: FromPageThread) => {
+    if ("command" in message) interceptor.apply(message.command);
+    else say("url" in message ? `open ${message.url}` : message.says);
+  });
+  page.on("error", (error) => {
+    interceptor.apply({ do: "watch", isWatched: false });
+    say(`the page cannot be shown: ${error.message}`);
+  });
+  page.unref();
+  return (report) => page.postMessage(report);
 }
 
 function recorderOf(

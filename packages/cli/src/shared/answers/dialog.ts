@@ -74,6 +74,8 @@ export class Dialogs {
 /** A clock that pauses while the user answers, so that the call that waits for the answer does not time out. */
 export class PausableClock implements Clock {
   #pausedAt: number | undefined;
+  /** The users of the clock that have paused it. */
+  readonly #pausers = new Set<object>();
   /** Milliseconds of all finished pauses. */
   #paused = 0;
 
@@ -85,11 +87,15 @@ export class PausableClock implements Clock {
     return this.#pausedAt !== undefined;
   }
 
-  pause(): void {
+  /** Pauses it, until every object that has paused it lets it go on. */
+  pause(by: object = this): void {
+    this.#pausers.add(by);
     this.#pausedAt ??= performance.now();
   }
 
-  resume(): void {
+  resume(by: object = this): void {
+    this.#pausers.delete(by);
+    if (this.#pausers.size > 0) return;
     if (this.#pausedAt !== undefined) this.#paused += performance.now() - this.#pausedAt;
     this.#pausedAt = undefined;
   }

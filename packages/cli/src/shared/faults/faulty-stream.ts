@@ -25,16 +25,19 @@ const longestHold = 500;
 
 /** Forwards the frames of one direction, and applies the fault of the first rule that matches. */
 export class FaultyStream {
-  readonly #rules: readonly FaultRule[];
+  readonly #rules: () => readonly FaultRule[];
   readonly #sink: FaultySink;
   readonly #random: () => number;
   readonly #held = new Map<FaultRule, Row[]>();
   /** Writes run one after the other, so that a frame sent in pieces is not interrupted. */
   #tail: Promise<void> = Promise.resolve();
   readonly #late = new Set<Promise<void>>();
+  /** Writes that have not happened yet. */
+  #queued = 0;
   #closed = false;
 
-  constructor(rules: readonly FaultRule[], seed: number, sink: FaultySink) {
+  /** @param rules the rules in force; asked for every frame */
+  constructor(rules: () => readonly FaultRule[], seed: number, sink: FaultySink) {
     this.#rules = rules;
     this.#sink = sink;
     this.#random = seeded(seed);
@@ -42,7 +45,7 @@ export class FaultyStream {
 
   /** Takes the next frame. */
   take(row: Row): void {
-    const rule = this.#rules.find(({ chooses }) => chooses(row));
+    const rule = this.#rules().find(({ chooses }) => chooses(row));
     if (rule === undefined) {
       this.#enqueue(row, [{ is: "send", pieces: [row.frame?.bytes ?? new Uint8Array(0)], every: 0 }], false);
       return;
@@ -50,6 +53,18 @@ export class FaultyStream {
     this.#sink.applied(rule, row);
     if (rule.fault.is === "reorder") this.#hold(rule, row, rule.fault.frames);
     else this.#begin(row, faultyFrame(rule.fault, row, this.#random));
+  }
+
+  /** Writes bytes after what was taken before; no rule applies to them. */
+  send(bytes: Uint8Array): void {
+    this.#queue(() => {
+      if (!this.#closed) this.#sink.write(bytes);
+    });
+  }
+
+  /** Whether everything that was taken is written. */
+  get isIdle(): boolean {
+    return this.#queued === 0 && this.#late.size === 0 && this.#held.size === 0;
   }
 
   /** No more frames will come. Resolves when everything is written. */
@@ -85,7 +100,14 @@ export class FaultyStream {
   }
 
   #enqueue(row: Row, acts: readonly Act[], mutated: boolean): void {
-    this.#tail = this.#tail.then(() => this.#perform(row, acts, mutated));
+    this.#queue(() => this.#perform(row, acts, mutated));
+  }
+
+  #queue(write: () => void | Promise<void>): void {
+    this.#queued += 1;
+    this.#tail = this.#tail.then(write).then(() => {
+      this.#queued -= 1;
+    });
   }
 
   async #perform(row: Row, acts: readonly Act[], mutated: boolean): Promise<void> {

@@ -1,0 +1,182 @@
+import { methods, notifications } from "@parlance/mcp/protocol";
+import { compileFilter, parseFilter, type RecordedOperation, type Row } from "@parlance/wire";
+import type { Fate, FromInterceptor, HeldFrame, ReleaseReason, ToInterceptor } from "./interception.js";
+
+type RowTest = ReturnType<typeof compileFilter>;
+
+/** How much is held at most: all that waits is in memory, and a peer chooses how much matches. */
+export interface HoldLimits {
+  readonly frames: number;
+  readonly bytes: number;
+  /** Milliseconds after which a frame is let go. */
+  readonly time: number;
+}
+
+/**
+ * The defaults. 4 MiB is the longest message that servers take by default; after five minutes hardly a client still waits.
+ */
+const holdLimits: HoldLimits = { frames: 100, bytes: 4 * 1024 * 1024, time: 5 * 60_000 };
+
+/** Called for what becomes of frames. */
+export interface BreakpointEvents {
+  tell(report: FromInterceptor): void;
+  /** A frame that a breakpoint chose is held, or was released. */
+  record(row: Row, filter: string, did: Fate["did"] | "hold", why?: ReleaseReason): void;
+}
+
+/** A frame that waits. */
+interface Waiting {
+  readonly key: number;
+  readonly row: Row;
+  readonly bytes: Uint8Array;
+  readonly filter: string | undefined;
+  behind: Waiting | undefined;
+  timer: NodeJS.Timeout | undefined;
+  readonly pass: (fate: Fate) => void;
+}
+
+/**
+ * Holds the frames that a filter chooses until a person releases them. Other frames go on, as independent messages may, but for
+ * those that must not overtake a held one of the same direction: messages about the same request (its cancellation, its
+ * progress, its response), and everything after a message of the handshake.
+ */
+export class Breakpoints {
+  readonly #limits: HoldLimits;
+  readonly #events: BreakpointEvents;
+  #rules: readonly { readonly filter: string; readonly matches: RowTest }[] = [];
+  #isWatched = false;
+  #waiting: readonly Waiting[] = [];
+  #last = 0;
+
+  constructor(events: BreakpointEvents, limits: HoldLimits = holdLimits) {
+    this.#events = events;
+    this.#limits = limits;
+  }
+
+  /** Whether a frame may be held, or is. */
+  get isActive(): boolean {
+    return this.#rules.length > 0 || this.#waiting.length > 0;
+  }
+
+  /** Whether a frame of a side waits. */
+  holds(from: Row["from"]): boolean {
+    return this.#waiting.some(({ row }) => row.from === from);
+  }
+
+  /** Sets the filters. Frames that only an earlier filter chose are let go. Ignores a filter that cannot be read. */
+  set(filters: readonly string[]): void {
+    this.#rules = filters.flatMap((filter) => {
+      const parsed = parseFilter(filter);
+      return parsed.ok ? [{ filter, matches: compileFilter(parsed.filter) }] : [];
+    });
+    const isOff = ({ filter }: Waiting): boolean => filter !== undefined && !filters.includes(filter);
+    for (const waiting of this.#waiting.filter(isOff)) this.#release(waiting, { did: "send" }, "rule");
+  }
+
+  /** Takes the commands of a page about held frames. */
+  apply(command: Extract<ToInterceptor, { do: "watch" | "release" }>): void {
+    if (command.do === "release") {
+      const waiting = this.#waiting.find(({ key }) => key === command.key);
+      if (waiting !== undefined) this.#release(waiting, command.fate, undefined);
+      return;
+    }
+    this.#isWatched = command.isWatched;
+    if (!this.#isWatched) this.letGo(() => true, "page");
+  }
+
+  /** Takes a frame on its way. Calls `pass` once: at once, or when the frame is released. */
+  take(row: Row, pass: (fate: Fate) => void): void {
+    const rule = this.#isWatched ? this.#rules.find(({ matches }) => matches(row)) : undefined;
+    const behind = this.#waiting.findLast((each) => mustNotOvertake(row, each.row));
+    if (rule === undefined && behind === undefined) {
+      pass({ did: "send" });
+      return;
+    }
+    const bytes = row.frame?.bytes ?? new Uint8Array(0);
+    const held = this.#waiting.reduce((sum, each) => sum + each.bytes.length, bytes.length);
+    if (this.#waiting.length >= this.#limits.frames || held > this.#limits.bytes) {
+      this.#events.tell({ is: "full" });
+      pass({ did: "send" });
+      return;
+    }
+    this.#last += 1;
+    const waiting: Waiting = {
+      key: this.#last,
+      row,
+      bytes,
+      filter: rule?.filter,
+      behind,
+      timer: undefined,
+      pass,
+    };
+    this.#waiting = [...this.#waiting, waiting];
+    if (rule !== undefined) this.#events.record(row, rule.filter, "hold");
+    this.#hold(waiting);
+  }
+
+  /** Lets frames go, in their order. */
+  letGo(isMeant: (row: Row) => boolean, why: ReleaseReason): void {
+    for (const waiting of this.#waiting.filter(({ row }) => isMeant(row)))
+      if (this.#waiting.includes(waiting)) this.#release(waiting, { did: "send" }, why);
+  }
+
+  #hold(waiting: Waiting): void {
+    const { behind, filter } = waiting;
+    if (behind === undefined && filter !== undefined)
+      waiting.timer = setTimeout(() => this.#release(waiting, { did: "send" }, "time"), this.#limits.time);
+    this.#events.tell({ is: "held", frame: this.#heldFrame(waiting) });
+  }
+
+  #heldFrame({ key, row, bytes, filter, behind, timer }: Waiting): HeldFrame {
+    const [message] = row.messages;
+    const { entry } = row;
+    return {
+      key,
+      from: row.from ?? "server",
+      method: message?.method ?? message?.concerns?.request.method,
+      id: message?.id,
+      isRequest: row.kind === "req",
+      bytes: bytes.length,
+      text: entry.k === "f" ? entry.raw : undefined,
+      filter,
+      behind: behind?.key,
+      limit: timer && this.#limits.time,
+    };
+  }
+
+  #release(waiting: Waiting, fate: Fate, why: ReleaseReason | undefined): void {
+    const { key, row, filter, timer, pass } = waiting;
+    clearTimeout(timer);
+    this.#waiting = this.#waiting.filter((each) => each !== waiting);
+    this.#events.tell({ is: "released", key, why });
+    if (filter !== undefined) this.#events.record(row, filter, fate.did, why);
+    pass(fate);
+    for (const next of this.#waiting.filter(({ behind }) => behind === waiting)) this.#advance(next);
+  }
+
+  /** The frame before it is gone. */
+  #advance(next: Waiting): void {
+    const before = this.#waiting.slice(0, this.#waiting.indexOf(next));
+    next.behind = before.findLast((each) => mustNotOvertake(next.row, each.row));
+    if (next.behind === undefined && next.filter === undefined) this.#release(next, { did: "send" }, undefined);
+    else this.#hold(next);
+  }
+}
+
+/** Whether a frame has to stay behind an earlier one. */
+function mustNotOvertake(row: Row, earlier: Row): boolean {
+  if (row.from !== earlier.from || row.session?.name !== earlier.session?.name) return false;
+  if (earlier.messages.some(isOfHandshake)) return true;
+  const operations = operationsOf(earlier);
+  return operationsOf(row).some((operation) => operations.includes(operation));
+}
+
+const handshake: ReadonlySet<string | undefined> = new Set([methods.initialize, notifications.initialized]);
+
+function isOfHandshake({ method, concerns }: Row["messages"][number]): boolean {
+  return handshake.has(method ?? concerns?.request.method);
+}
+
+function operationsOf({ messages }: Row): readonly RecordedOperation[] {
+  return messages.flatMap(({ operation }) => operation ?? []);
+}

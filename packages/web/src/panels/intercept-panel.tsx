@@ -1,0 +1,302 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { bytesText, count } from "../format.js";
+import { Icon } from "../icons.js";
+import type { PageHeld, PageRule } from "../protocol.js";
+import { FrameLink } from "./facts.js";
+import {
+  type DraftKind,
+  deadlines,
+  draftFault,
+  draftOfShown,
+  editDraft,
+  heldMessages,
+  interceptFailure,
+  interception,
+  readTouched,
+  release,
+  sendDraft,
+  setRules,
+  showHeld,
+  shownHeld,
+  touched,
+} from "./intercept-state.js";
+
+/** Breakpoints and faults, and the messages that are held: to be let go, changed, dropped or answered. */
+export function InterceptPanel(): JSX.Element {
+  const { passedOver = 0, letGo = 0 } = interception.value ?? {};
+  const [held, shown] = [heldMessages.value, shownHeld.value];
+  return (
+    <section class="panel intercept" aria-label="Intercept" tabIndex={0} onKeyDown={onKey}>
+      <div>
+        <h2>{held.length === 0 ? "No message is held" : `${count(held.length, "message")} held`}</h2>
+        {interceptFailure.value !== undefined && (
+          <p class="must" role="alert">
+            {interceptFailure.value}
+          </p>
+        )}
+        {passedOver > 0 && (
+          <p class="should">
+            {count(passedOver, "message")} sent on although a breakpoint matches: no more than 100, or 4 MiB, are held.
+          </p>
+        )}
+        {letGo > 0 && <p class="should">{count(letGo, "message")} let go without you.</p>}
+        {held.length > 1 && (
+          <ul class="held">
+            {held.map((each) => (
+              <li key={each.key}>
+                <button type="button" aria-pressed={each.key === shown?.key} onClick={() => showHeld(each)}>
+                  <Title held={each} />
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {shown === undefined ? (
+          <p class="unused">A breakpoint holds the messages that its filter matches, until you release them here.</p>
+        ) : (
+          <Held key={shown.key} held={shown} />
+        )}
+      </div>
+      <Rules />
+    </section>
+  );
+}
+
+/** The keys of the panel, where no field has the focus. */
+function onKey(event: KeyboardEvent): void {
+  const { target, key } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || shownHeld.value === undefined) return;
+  if (target instanceof HTMLElement && target.matches("input, textarea, select")) return;
+  if (key === "l") release({ did: "send" });
+  else if (key === "x") release({ did: "drop" });
+  else if (key === "e") document.getElementById("held-text")?.focus();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+const kinds = { break: "breakpoint", fault: "fault" } as const;
+
+function Title({ held: { from, method, id, isRequest, bytes } }: { readonly held: PageHeld }): JSX.Element {
+  const kind = isRequest ? "request" : id === undefined ? "notification" : "response";
+  return (
+    <>
+      <Icon name={from} /> {kind} <code>{method ?? "no method"}</code>
+      {id !== undefined && (
+        <>
+          {" "}
+          id <code>{id}</code>
+        </>
+      )}{" "}
+      of the {from}, {bytesText(bytes)}
+    </>
+  );
+}
+
+function Held({ held }: { readonly held: PageHeld }): JSX.Element {
+  const { filter, behind, isText } = held;
+  const draft = draftOfShown.value;
+  const fault = draftFault.value;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        sendDraft();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) sendDraft();
+      }}
+    >
+      <h3>
+        <Title held={held} />
+      </h3>
+      <p class="unused">
+        {behind === undefined ? <TimeLeft held={held} /> : "waits for the message before it"}
+        {filter !== undefined && (
+          <>
+            , held by <code>{filter === "" ? "every message" : filter}</code>
+          </>
+        )}
+      </p>
+      {held.isRequest && draft !== undefined && <Kinds shown={draft.kind} />}
+      {draft !== undefined && (
+        <>
+          <label class="unseen" for="held-text">
+            Message
+          </label>
+          <textarea
+            id="held-text"
+            spellcheck={false}
+            rows={Math.min(16, Math.max(5, draft.texts[draft.kind].split("\n").length))}
+            value={draft.texts[draft.kind]}
+            aria-invalid={fault !== undefined}
+            aria-describedby={fault === undefined ? undefined : "held-fault"}
+            onInput={({ currentTarget }) => editDraft({ texts: { ...draft.texts, [draft.kind]: currentTarget.value } })}
+          />
+          {fault !== undefined && (
+            <p class="must" id="held-fault">
+              {fault}
+            </p>
+          )}
+          <label>
+            <input type="checkbox" checked={draft.isRaw} onChange={() => editDraft({ isRaw: !draft.isRaw })} /> as it is
+            written, JSON or not
+          </label>
+        </>
+      )}
+      {!isText && <p>Its bytes are not UTF-8: it can be let go or dropped.</p>}
+      <p class="buttons">
+        <button type="button" onClick={() => release({ did: "send" })}>
+          Let go <kbd>l</kbd>
+        </button>
+        <button type="submit" disabled={draft === undefined || fault !== undefined} aria-keyshortcuts="Control+Enter">
+          {draft === undefined || draft.kind === "change" ? "Send changed" : "Answer"} <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </button>
+        <button type="button" onClick={() => release({ did: "drop" })}>
+          Drop <kbd>x</kbd>
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** How long a message is still held. */
+function TimeLeft({ held: { key } }: { readonly held: PageHeld }): JSX.Element {
+  const now = useSignal(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = performance.now();
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.ceil(((deadlines.value.get(key) ?? now.value) - now.value) / 1_000));
+  return (
+    <>
+      let go in {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, "0")}
+    </>
+  );
+}
+
+const kindWords: Readonly<Record<DraftKind, string>> = {
+  change: "change it",
+  result: "answer with a result",
+  error: "answer with an error",
+};
+
+function Kinds({ shown }: { readonly shown: DraftKind }): JSX.Element {
+  return (
+    <fieldset class="modes">
+      <legend class="unseen">What is sent</legend>
+      {(["change", "result", "error"] as const).map((kind) => (
+        <label key={kind}>
+          <input type="radio" name="held-kind" checked={kind === shown} onChange={() => editDraft({ kind })} />{" "}
+          {kindWords[kind]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The faults to choose from, as `--fault` has them. */
+const faults = {
+  stdio: [
+    "delay 2s",
+    "drop",
+    "dup",
+    "reorder 2",
+    "corrupt",
+    "truncate 60%",
+    "split 3x200ms",
+    "wrong-id",
+    "string-id",
+    'noise "text"',
+    'stderr "text"',
+    "close",
+    "exit 3",
+  ],
+  http: ["delay 2s", "drop", "close", "http 429 retry-after 2", "sse-cut after 2"],
+} as const;
+
+const directions = { "": "both ways", "dir:c2s ": "of the client", "dir:s2c ": "of the server" } as const;
+
+/** Breakpoints and faults, and a form for another one. */
+function Rules(): JSX.Element {
+  const { rules = [], transport = "stdio" } = interception.value ?? {};
+  useSignalEffect(readTouched);
+  const add = async (form: HTMLFormElement): Promise<void> => {
+    const entered = new FormData(form);
+    const text = (name: string): string => String(entered.get(name) ?? "").trim();
+    const filter = `${String(entered.get("direction") ?? "")}${text("filter")}`.trim();
+    const what = text("what");
+    const rule = { isOn: true, kind: what === "" ? "break" : "fault" } as const;
+    const added = { ...rule, text: what === "" ? filter : `${filter} => ${what}` };
+    if (await setRules([...rules.filter((each) => each.text !== added.text), added])) form.reset();
+  };
+  return (
+    <div>
+      <h2>Breakpoints and faults</h2>
+      <form
+        class="rule-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add(event.currentTarget);
+        }}
+      >
+        <label>
+          Messages
+          <select name="direction">
+            {Object.entries(directions).map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Filter
+          <input name="filter" spellcheck={false} placeholder="method:tools/call" />
+        </label>
+        <label>
+          What happens
+          <input name="what" list="faults" spellcheck={false} placeholder="held, or a fault: drop" />
+        </label>
+        <datalist id="faults">
+          {faults[transport].map((fault) => (
+            <option key={fault} value={fault} />
+          ))}
+        </datalist>
+        <button type="submit">Add</button>
+      </form>
+      <ul>
+        {rules.map((rule) => (
+          <Rule key={rule.text} rule={rule} rules={rules} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Rule({ rule, rules }: { readonly rule: PageRule; readonly rules: readonly PageRule[] }): JSX.Element {
+  const { kind, text, isOn } = rule;
+  const frames = touched.value.get(text) ?? [];
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={() => void setRules(rules.map((each) => (each === rule ? { ...rule, isOn: !isOn } : each)))}
+        />{" "}
+        {kinds[kind]} <code>{text === "" ? "every message" : text}</code>
+      </label>{" "}
+      {frames.map((n) => (
+        <FrameLink key={n} n={n} />
+      ))}{" "}
+      <button type="button" onClick={() => void setRules(rules.filter((each) => each !== rule))}>
+        remove<span class="unseen"> {text}</span>
+      </button>
+    </li>
+  );
+}
