@@ -79,11 +79,10 @@ function onKey(event: KeyboardEvent): void {
 
 const kinds = { break: "breakpoint", fault: "fault" } as const;
 
-function Title({ held: { from, method, id, isRequest, bytes } }: { readonly held: PageHeld }): JSX.Element {
-  const kind = isRequest ? "request" : id === undefined ? "notification" : "response";
+function Title({ held: { from, method, id, kind, bytes } }: { readonly held: PageHeld }): JSX.Element {
   return (
     <>
-      <Icon name={from} /> {kind} <code>{method ?? "no method"}</code>
+      <Icon name={from} /> {kind} {method !== undefined && <code>{method}</code>}
       {id !== undefined && (
         <>
           {" "}
@@ -120,7 +119,7 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
           </>
         )}
       </p>
-      {held.isRequest && draft !== undefined && <Kinds shown={draft.kind} />}
+      {held.isAnswerable && draft !== undefined && <Kinds shown={draft.kind} />}
       {draft !== undefined && (
         <>
           <label class="unseen" for="held-text">

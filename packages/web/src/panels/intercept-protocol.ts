@@ -16,8 +16,9 @@ export interface PageHeld {
   readonly method: string | undefined;
   /** The id as it was written. */
   readonly id: string | undefined;
-  /** A request can be answered in place of its receiver. */
-  readonly isRequest: boolean;
+  readonly kind: "request" | "notification" | "response" | "text";
+  /** A request that can be answered in place of its receiver. */
+  readonly isAnswerable: boolean;
   readonly bytes: number;
   /** Its bytes are UTF-8 and can be edited. */
   readonly isText: boolean;

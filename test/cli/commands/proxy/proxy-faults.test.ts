@@ -62,7 +62,9 @@ async function through(
   proxy.child.kill("SIGINT");
   await proxy.ended;
   const { entries } = readRecording(readFileSync(recording));
-  const rules = entries.flatMap((entry) => (entry.k === "r" ? [entry.fault] : []));
+  const rules = entries.flatMap((entry) =>
+    entry.k === "r" ? [[entry.fault, entry.of === undefined ? "set" : "applied"]] : [],
+  );
   return { text, status: response?.status ?? 0, rules, retryAfter: response?.headers.get("retry-after") ?? null };
 }
 
@@ -73,13 +75,16 @@ test("a chosen request is answered with a status, and the server hears nothing o
     text: "",
     status: 429,
     retryAfter: "2",
-    rules: [fault, `${fault} (exchange 1)`],
+    rules: [
+      [fault, "set"],
+      [fault, "applied"],
+    ],
   });
   expect(asked).toBe(before);
   expect(await through(fault, "other")).toMatchObject({
     status: 200,
     text: expect.stringContaining("three"),
-    rules: [fault],
+    rules: [[fault, "set"]],
   });
 });
 

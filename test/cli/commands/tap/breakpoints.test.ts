@@ -76,7 +76,7 @@ test("a request is held, changed, and answered to as it was sent", async () => {
     from: "client",
     method: "ping",
     id: "1",
-    isRequest: true,
+    kind: "request",
     filter: "method:ping dir:c2s",
   });
   expect(held[0]?.left).toBeGreaterThan(0);

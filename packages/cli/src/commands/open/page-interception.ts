@@ -140,7 +140,8 @@ export class Interception {
   /** Releases a held frame. @throws RpcError for one that is gone */
   release(key: number, fate: PageFate): void {
     const { at, frame } = this.#heldAt(key);
-    if (fate.did === "answer" && !frame.isRequest) throw new RpcError(422, "Only a request can be answered");
+    if (fate.did === "answer" && !frame.isAnswerable)
+      throw new RpcError(422, "Only a request can be answered, over HTTP one of the client");
     at.interceptor.apply({ do: "release", key: frame.key, fate });
   }
 

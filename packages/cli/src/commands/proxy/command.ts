@@ -4,6 +4,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 import { httpFaultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
@@ -11,17 +12,17 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath } from "../../shared/recorder/recording-name.js";
-import { FaultyExchanges } from "./faulty-exchanges.js";
+import type { PageServer } from "../open/page-server.js";
 import { type HttpProxy, keepSecretsHelp, type ProxyOptions, proxyHeader, startProxy } from "./proxy.js";
+import { ProxyInterceptor } from "./proxy-interceptor.js";
 
-interface ProxyFlags extends FaultFlags, OriginFlags {
+interface ProxyFlags extends FaultFlags, OriginFlags, BreakFlags {
   readonly target?: URL;
   readonly listen?: ListenAt;
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
   readonly iKnow?: true;
-  readonly ui?: true;
   readonly json?: true;
 }
 
@@ -73,7 +74,7 @@ export function registerProxy(program: Command, invocation: Invocation): void {
     .option("--ui", "show it in the browser too")
     .option("--json", "print one JSON object per line, for programs");
   addOriginOption(command);
-  addFaultOptions(command)
+  addFaultOptions(addBreakOption(command))
     .addHelpText("after", `\n${httpFaultHelp}\n\n${contract}\n\n${examples}`)
     .action((flags: ProxyFlags) => invocation.run(() => proxy(flags, invocation)));
 }
@@ -84,6 +85,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
   if (target === undefined)
     throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
   const plan = faultPlan(flags, "http");
+  const breakpoints = breakpointsOf(flags);
   const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
   if (!iKnow && !isLoopback(listen.host)) {
     throw usageFailure(
@@ -97,7 +99,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
     onViolations: (violations) =>
       out.print(...(flags.json === true ? violations.map((violation) => jsonLine({ violation })) : violations)),
   });
-  const faults = plan && new FaultyExchanges(plan, recorder);
+  const interceptor = plan !== undefined || flags.ui === true ? new ProxyInterceptor(plan, recorder) : undefined;
   const proxy = await listenWith(
     {
       target,
@@ -106,7 +108,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
       allowedOrigins: flags.allowOrigin,
       keepsSecrets: keepSecrets,
       recorder,
-      faults,
+      interceptor,
     },
     flags.listen !== undefined,
   );
@@ -119,7 +121,9 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
     );
   }
   const page =
-    flags.ui === true ? await (await import("../open/command.js")).showRecording(path, invocation) : undefined;
+    flags.ui === true && interceptor !== undefined
+      ? await showPage(path, interceptor, { breakpoints, faults: plan?.rules.map(({ text }) => text) }, invocation)
+      : undefined;
   await aborted(interrupt.stop);
   await page?.close();
   await proxy.close();
@@ -127,6 +131,24 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
   if (outcome.untold > 0) err.print(missingAtEnd(outcome));
   if (flags.json !== true) out.print(out.style.dim(`${count(proxy.exchanges, "exchange")} in ${outcome.path}`));
   return exitCodes.clean;
+}
+
+/** Shows the recording, with breakpoints and faults. @throws Failure */
+async function showPage(
+  path: string,
+  interceptor: ProxyInterceptor,
+  rules: { readonly breakpoints: readonly string[]; readonly faults: readonly string[] | undefined },
+  invocation: Invocation,
+): Promise<PageServer> {
+  const [{ showRecording }, { Interception }] = await Promise.all([
+    import("../open/command.js"),
+    import("../open/page-interception.js"),
+  ]);
+  const { breakpoints, faults = [] } = rules;
+  const interception = new Interception("http", { breakpoints, faults }, (text) => invocation.err.print(text));
+  const port = interception.connect(interceptor);
+  interceptor.tell = (report) => port.take(report);
+  return showRecording(path, invocation, interception);
 }
 
 /** Listens at the wanted port, or at any free one where none is given. @throws Failure */

@@ -6,6 +6,7 @@ import { type HeaderList, headerValue } from "./headers.js";
 import type { SessionNames } from "./sessions.js";
 
 type BodyFrame = ReturnType<BodyCutter["push"]>[number];
+type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 type Direction = FrameEntry["d"];
 type HttpEntry = Extract<Entry, { k: "h" }>;
 
@@ -45,6 +46,8 @@ export interface ExchangeStart {
   readonly cover: Cover | undefined;
   /** Resolves when everything is recorded. */
   readonly onWritten: () => void;
+  /** Identifies the next frame for rules that apply to it. Default: no rule does. */
+  readonly mark?: (() => number | undefined) | undefined;
   /** The URL of the server. */
   readonly target: URL;
 }
@@ -63,6 +66,8 @@ export class ExchangeRecord {
   /** The body looks like an `initialize` request. */
   #opensSession = false;
   #held: ((session: string) => void)[] = [];
+  /** The mark of the last frame of each direction. */
+  readonly #marks = new Map<Direction, number>();
 
   constructor(start: ExchangeStart, recorder: Recorder, sessions: SessionNames) {
     this.#start = start;
@@ -100,6 +105,32 @@ export class ExchangeRecord {
   /** A chunk of the body of the response. */
   responseBytes(bytes: Uint8Array): void {
     if (this.#start.bodies !== "none") this.#response?.push(bytes, this.#recorder.now());
+  }
+
+  /** The body of the response is whole, and not sent on yet. */
+  responseWhole(): void {
+    void this.#response?.end("ended"); // Never rejects.
+    this.#response = undefined;
+  }
+
+  /** The mark of the last frame of a direction, if it has one. */
+  markOf(d: Direction): number | undefined {
+    return this.#marks.get(d);
+  }
+
+  /** Records that a rule was applied to a frame. */
+  rule(entry: RecorderRuleEntry, of: number | undefined): void {
+    this.#write(() => this.#recorder.add({ kind: "rule", entry, ...(of !== undefined && { of }) }));
+  }
+
+  /** Records a message that neither side has sent. */
+  made(message: Pick<FrameEntry, "d" | "ch"> & { readonly bytes: Uint8Array; readonly of?: number | undefined }): void {
+    const { bytes, of, ...place } = message;
+    const { x, cover } = this.#start;
+    const shown = cover?.body(bytes) ?? bytes;
+    const frame = { ...place, t: this.#recorder.now(), len: bytes.length, bytes: shown, req: x } as const;
+    const origin = of === undefined ? ({ by: "inject" } as const) : ({ by: "mutate", of } as const);
+    this.#write((s) => this.#recorder.frame({ ...frame, ...origin, s }));
   }
 
   /** The response is whole. */
@@ -160,7 +191,9 @@ export class ExchangeRecord {
   #frame(d: Direction, frame: BodyFrame): void {
     const { x, cover } = this.#start;
     const bytes = cover?.body(frame.bytes) ?? frame.bytes;
-    this.#write((s) => this.#recorder.frame({ ...frame, bytes, s, d, req: x }));
+    const mark = this.#start.mark?.();
+    if (mark !== undefined) this.#marks.set(d, mark);
+    this.#write((s) => this.#recorder.frame({ ...frame, bytes, s, d, req: x, ...(mark !== undefined && { mark }) }));
   }
 
   #write(write: (session: string) => void): void {

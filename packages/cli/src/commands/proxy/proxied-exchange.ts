@@ -2,10 +2,9 @@ import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } f
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { EventCutter } from "@parlance/wire";
-import { forward } from "../../shared/forward.js";
+import { forward, type Rewriter } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
 import { type AbortedBy, type Cover, ExchangeRecord } from "./exchange-record.js";
-import type { FaultyExchanges } from "./faulty-exchanges.js";
 import {
   endpointRewriter,
   endToEnd,
@@ -23,6 +22,8 @@ import {
   towardsServer,
   withLength,
 } from "./headers.js";
+import { forwardEvents } from "./held-events.js";
+import type { ProxyInterceptor } from "./proxy-interceptor.js";
 import type { SessionNames } from "./sessions.js";
 
 /** Settings of one exchange. */
@@ -37,7 +38,7 @@ export interface ProxiedExchangeOptions {
   /** Resolves when everything is recorded. */
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
-  readonly faults: FaultyExchanges | undefined;
+  readonly interceptor: ProxyInterceptor | undefined;
   /** Aborted when the proxy stops, before it aborts open exchanges. */
   readonly stopped: AbortSignal;
   /** Default: credentials in HTTP headers are recorded as they are. */
@@ -46,6 +47,9 @@ export interface ProxiedExchangeOptions {
 
 /** The longest form or document, in bytes, in which origins are replaced. */
 const mostRenamed = 1024 * 1024;
+
+/** The longest body, in bytes, that is read whole while a rule is in force: what a recording keeps of a frame. */
+const mostRead = 16 * 1024 * 1024;
 
 /** Forwards one request to the server and its response to the client, chunk by chunk as they arrive. */
 export class ProxiedExchange {
@@ -63,12 +67,12 @@ export class ProxiedExchange {
     this.#answer = answer;
     this.#options = options;
     const { method = "GET", url = "/" } = near;
-    const { recorder, sessions, x, hasMessages, target, cover, onWritten } = options;
+    const { recorder, sessions, x, hasMessages, target, cover, onWritten, interceptor } = options;
     this.#url = url;
     const headers = headersOf(near);
     const bodies = hasMessages ? "messages" : "none";
     this.#record = new ExchangeRecord(
-      { x, method, url, headers, bodies, target, cover, onWritten },
+      { x, method, url, headers, bodies, target, cover, onWritten, mark: interceptor?.mark },
       recorder,
       sessions,
     );
@@ -76,19 +80,23 @@ export class ProxiedExchange {
   }
 
   async #open(method: string, headers: HeaderList): Promise<void> {
-    const { target, origins, send, faults, hasMessages } = this.#options;
-    const body = faults === undefined || !hasMessages ? undefined : await this.#meetFault(faults, method, headers);
+    const { target, origins, send } = this.#options;
+    const interceptor = this.#interceptor;
+    const body = interceptor === undefined ? undefined : await this.#intercept(interceptor, method, headers);
     if (body === "ended") return;
     const form =
       body === undefined && isForm(headers) ? await renamedBody(this.#near, origins.near, origins.far) : undefined;
     const passed = endToEnd(towardsServer(headers, origins));
+    const isChanged =
+      body !== undefined && body.length !== Number(headerValue(headers, "content-length") ?? body.length);
+    const sized = isChanged ? withLength(passed, body.length) : passed;
     const far = send({
       protocol: target.protocol,
       hostname: target.hostname.replaceAll(/[[\]]/g, ""),
       port: target.port,
       method,
       path: renamed(this.#url, origins.near, origins.far),
-      headers: flattened(form === undefined ? this.#readable(passed) : withLength(passed, form.length)),
+      headers: flattened(form === undefined ? this.#readable(sized) : withLength(passed, form.length)),
       setHost: false,
     });
     far.on("continue", () => this.#answer.writeContinue());
@@ -116,24 +124,61 @@ export class ProxiedExchange {
     });
   }
 
-  /** Reads the request to choose its fault. Resolves to the body if the request may pass. */
-  async #meetFault(faults: FaultyExchanges, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
+  /** The interceptor, if this exchange has messages and a rule is in force. */
+  get #interceptor(): ProxyInterceptor | undefined {
+    const { interceptor, hasMessages } = this.#options;
+    return hasMessages && interceptor?.isActive === true ? interceptor : undefined;
+  }
+
+  /** Reads the request for breakpoints and faults. Resolves to the body if it may pass. */
+  async #intercept(interceptor: ProxyInterceptor, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
     const { x } = this.#options;
     if (this.#near.headers.expect !== undefined) this.#answer.writeContinue();
-    const parts: Buffer[] = [];
-    for await (const part of this.#near as AsyncIterable<Buffer>) {
-      this.#record.requestBytes(part);
-      parts.push(part);
-    }
+    this.#answer.on("close", () => interceptor.leave(x));
+    const body = await this.#readAll(this.#near, (part) => this.#record.requestBytes(part));
     this.#record.requestEnd();
-    const body = Buffer.concat(parts);
-    const fault = faults.faultOf({ x, method, url: this.#url, headers, body });
-    if (fault?.is === "delay") await delay(faults.waitOf(fault));
+    const { fault, fate } = await interceptor.meet({ x, method, url: this.#url, headers, body, record: this.#record });
+    if (this.#answer.destroyed) {
+      this.#abort("the client has gone away", "client");
+      return "ended";
+    }
+    if (fate.did === "drop") this.#answer.on("close", () => this.#abort("dropped at a breakpoint", "recorder"));
+    if (fate.did === "answer") this.#answerByHand(fate.text);
+    if (fate.did === "drop" || fate.did === "answer") return "ended";
+    if (fate.did === "change") {
+      const changed = Buffer.from(fate.text);
+      this.#record.made({ d: "c2s", ch: "http", bytes: changed, of: this.#record.markOf("c2s") });
+      return changed;
+    }
+    if (fault?.is === "delay") await delay(interceptor.waitOf(fault));
     if (fault?.is === "sse-cut") this.#mostEvents = fault.after;
     if (fault?.is === "http") this.#answerWith(fault.status, fault.retryAfter);
     if (fault?.is === "close") this.#fail(new Error("closed by a fault"), "recorder");
     if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault", "recorder"));
     return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
+  }
+
+  async #readAll(body: Readable, chunk: (part: Uint8Array) => void): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    let length = 0;
+    for await (const part of body as AsyncIterable<Buffer>) {
+      chunk(part);
+      length += part.length;
+      if (length > mostRead) throw new Error(`a body of more than ${mostRead} bytes cannot be intercepted`);
+      parts.push(part);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Sends the answer that a person has written. */
+  #answerByHand(text: string): void {
+    const bytes = Buffer.from(text);
+    const headers = withLength([["Content-Type", "application/json"]], bytes.length);
+    this.#record.responseHead(200, headers);
+    this.#record.made({ d: "s2c", ch: "http", bytes });
+    this.#answer.writeHead(200, flattened(headers));
+    this.#answer.end(bytes);
+    this.#end();
   }
 
   /** Answers instead of the server. */
@@ -145,9 +190,11 @@ export class ProxiedExchange {
     this.#end();
   }
 
-  /** Asks for an uncompressed document, since its origins are replaced. */
+  /** Asks for an uncompressed document, since its origins are replaced, and for messages that can be held. */
   #readable(headers: HeaderList): HeaderList {
-    return isDiscovery(this.#url) ? headers.filter(([name]) => name.toLowerCase() !== "accept-encoding") : headers;
+    return isDiscovery(this.#url) || this.#interceptor !== undefined
+      ? headers.filter(([name]) => name.toLowerCase() !== "accept-encoding")
+      : headers;
   }
 
   async #respond(response: IncomingMessage): Promise<void> {
@@ -157,6 +204,17 @@ export class ProxiedExchange {
     const passed = endToEnd(towardsClient(headers, origins));
     response.on("error", (error) => this.#fail(error));
     this.#record.responseHead(statusCode, headers);
+    const interceptor = this.#interceptor;
+    const isPlain = headerValue(headers, "content-encoding") === undefined;
+    if (interceptor !== undefined && isPlain && isJson(headers)) {
+      const body = await this.#holdResponse(interceptor, response);
+      if (body === undefined) return;
+      this.#answer.sendDate = false;
+      this.#answer.writeHead(statusCode, statusMessage, flattened(withLength(passed, body.length)));
+      this.#answer.end(body);
+      this.#end();
+      return;
+    }
     const document = isDiscovery(this.#url) ? await renamedBody(response, origins.far, origins.near) : undefined;
     this.#answer.sendDate = false;
     const sent = document === undefined ? passed : withLength(passed, document.length);
@@ -171,6 +229,21 @@ export class ProxiedExchange {
     }
   }
 
+  /** Reads a response of one message, and resolves to what is sent in its place; undefined for nothing. */
+  async #holdResponse(interceptor: ProxyInterceptor, response: IncomingMessage): Promise<Uint8Array | undefined> {
+    const { x } = this.#options;
+    const record = this.#record;
+    const body = await this.#readAll(response, (part) => record.responseBytes(part));
+    record.responseWhole();
+    const fate = await interceptor.pass({ d: "s2c", ch: "http", x, bytes: body, record });
+    if (fate.did === "drop") this.#answer.on("close", () => this.#abort("dropped at a breakpoint", "recorder"));
+    if (fate.did === "drop" || this.#isOver) return undefined;
+    if (fate.did !== "change") return body;
+    const changed = Buffer.from(fate.text);
+    record.made({ d: "s2c", ch: "http", bytes: changed, of: record.markOf("s2c") });
+    return changed;
+  }
+
   async #forwardEvents(response: IncomingMessage, most: number): Promise<void> {
     const isCut = await passEvents(response, this.#answer, most, (bytes) => this.#record.responseBytes(bytes));
     if (isCut) {
@@ -182,17 +255,43 @@ export class ProxiedExchange {
   }
 
   #forwardResponse(response: IncomingMessage, headers: HeaderList): void {
-    const { hasMessages, origins } = this.#options;
+    const { hasMessages, origins, interceptor } = this.#options;
     const mayNameEndpoint =
       hasMessages &&
       this.#near.method === "GET" &&
       isEventStream(headers) &&
       headerValue(headers, "content-encoding") === undefined;
     const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
+    const rewriter = mayNameEndpoint ? endpointRewriter(origins) : undefined;
+    const isPlain = headerValue(headers, "content-encoding") === undefined;
     // Before what is behind the last byte is written: the end of the answer.
     response.on("end", () => this.#answer.addTrailers(pairsOf(response.rawTrailers)));
+    if (interceptor !== undefined && hasMessages && isEventStream(headers) && isPlain) {
+      void this.#holdEvents(interceptor, response, rewriter).catch((error: unknown) => this.#fail(error));
+      return;
+    }
     const events = { chunk, ended: () => this.#end() };
-    forward(response, this.#answer, events, mayNameEndpoint ? endpointRewriter(origins) : undefined);
+    forward(response, this.#answer, events, rewriter);
+  }
+
+  async #holdEvents(
+    interceptor: ProxyInterceptor,
+    response: IncomingMessage,
+    rewriter: Rewriter | undefined,
+  ): Promise<void> {
+    const { x } = this.#options;
+    const record = this.#record;
+    this.#answer.on("close", () => interceptor.leave(x));
+    await forwardEvents(response, this.#answer, {
+      isActive: () => interceptor.isActive,
+      chunk: (bytes) => record.responseBytes(bytes),
+      fateOf: ({ bytes, ev }) => interceptor.pass({ d: "s2c", ch: "sse", x, bytes, ev, record }),
+      changed: (text, of) => record.made({ d: "s2c", ch: "sse", bytes: Buffer.from(text), of }),
+      markOf: () => record.markOf("s2c"),
+      rewriter,
+    });
+    this.#answer.end();
+    this.#end();
   }
 
   #fail(error: unknown, by: AbortedBy = "server"): void {
@@ -220,6 +319,10 @@ export class ProxiedExchange {
 
 function isEventStream(headers: HeaderList): boolean {
   return /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");
+}
+
+function isJson(headers: HeaderList): boolean {
+  return /^application\/json\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
 /** A whole body with one origin replaced by the other. @throws for a body that is too long */

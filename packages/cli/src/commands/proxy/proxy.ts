@@ -13,9 +13,9 @@ import { coverCredentials, type HeaderEntry, SignInCover } from "@parlance/wire"
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
 import { type Cover, ExchangeRecord } from "./exchange-record.js";
-import type { FaultyExchanges } from "./faulty-exchanges.js";
 import { refuse } from "./headers.js";
 import { ProxiedExchange } from "./proxied-exchange.js";
+import type { ProxyInterceptor } from "./proxy-interceptor.js";
 import { SessionNames } from "./sessions.js";
 import { SignInRecord } from "./sign-in-record.js";
 
@@ -34,8 +34,8 @@ export interface ProxyOptions {
   readonly keepsSecrets?: boolean;
   /** Clients know the server by its own URL, so that no origin is replaced. Default: false. */
   readonly isTransparent?: boolean;
-  /** The faults to inject. */
-  readonly faults?: FaultyExchanges | undefined;
+  /** Holds and spoils messages on their way. Default: they go on as they come. */
+  readonly interceptor?: ProxyInterceptor | undefined;
 }
 
 /** A listening proxy. */
@@ -70,7 +70,7 @@ const idle = 4_000;
 
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
-  const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, faults } = options;
+  const { target, host, port, anyHost, allowedOrigins = [], keepsSecrets = false, recorder, interceptor } = options;
   const { isTransparent = false } = options;
   const guard = originCheck({ allowedHosts: [nameOf(host)], allowedOrigins, anyHost, exposed: anyHost });
   const isSecure = target.protocol === "https:";
@@ -103,7 +103,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
       hasMessages: sessionEndpoint(url),
       recorder,
       sessions,
-      faults,
+      interceptor,
       stopped: stop.signal,
       cover: keepsSecrets ? undefined : headsOnly,
       onWritten,

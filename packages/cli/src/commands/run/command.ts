@@ -9,7 +9,7 @@ import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { type Failure, usageFailure } from "../../shared/failure.js";
+import type { Failure } from "../../shared/failure.js";
 import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -134,12 +134,9 @@ async function interceptionOf(
   target: Target,
   breakpoints: readonly string[],
   say: (text: string) => void,
-): Promise<Interception | undefined> {
-  if (target.kind === "url" && breakpoints.length > 0)
-    throw usageFailure("--break: messages over HTTP cannot be held", "it works with the command of a server");
-  if (target.kind === "url") return undefined;
+): Promise<Interception> {
   const { Interception } = await import("../open/page-interception.js");
-  return new Interception("stdio", { breakpoints }, say);
+  return new Interception(target.kind === "url" ? "http" : "stdio", { breakpoints }, say);
 }
 
 /** A call must not time out while a person looks at its messages. */

@@ -10,6 +10,7 @@ import type { CommandTarget, RecordedRequests } from "../../shared/target/config
 import type { Target } from "../../shared/target/target.js";
 import type { Interception } from "../open/page-interception.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
+import type { ProxyInterceptor } from "../proxy/proxy-interceptor.js";
 
 /** A target behind a recorder. */
 export interface RecordedTarget {
@@ -39,7 +40,7 @@ export function recordedTarget(
   interception?: Interception,
 ): Promise<RecordedTarget> | RecordedTarget {
   if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as, interception);
-  if (target.kind === "url") return behindProxy(target, as);
+  if (target.kind === "url") return behindProxy(target, as, interception);
   // A module in memory exchanges no bytes: serve it as a program instead.
   const words = [process.execPath, command, "serve", "--no-watch", target.title];
   return behindTap({ title: target.title, env: {} }, words, { name: serverName([target.title]), ...as }, interception);
@@ -84,6 +85,7 @@ function unused(path: string): string {
 async function behindProxy(
   { title, url, headers }: Extract<Target, { kind: "url" }>,
   { record, name, keepSecrets = false }: RecordAs,
+  interception: Interception | undefined,
 ): Promise<RecordedTarget> {
   if (url.protocol.startsWith("ws")) {
     throw new Failure(`${title}: what crosses a WebSocket is not recorded yet`, {
@@ -95,12 +97,14 @@ async function behindProxy(
     path: record ?? newRecordingPath(name ?? hostName(url), process.env),
     header: proxyHeader("launch", url, keepSecrets),
   });
+  const interceptor = interception && (await interceptorOf(recorder, interception));
   const proxy = await startProxy({
     target: url,
     host: "127.0.0.1",
     port: 0,
     anyHost: false,
     keepsSecrets: keepSecrets,
+    interceptor,
     isTransparent: true,
     recorder,
   });
@@ -121,4 +125,11 @@ async function behindProxy(
       return outcome.untold > 0 ? missingAtEnd(outcome) : undefined;
     },
   };
+}
+
+async function interceptorOf(recorder: Recorder, interception: Interception): Promise<ProxyInterceptor> {
+  const interceptor = new (await import("../proxy/proxy-interceptor.js")).ProxyInterceptor(undefined, recorder);
+  const port = interception.connect(interceptor);
+  interceptor.tell = (report) => port.take(report);
+  return interceptor;
 }

@@ -135,7 +135,8 @@ export class Breakpoints {
       from: row.from ?? "server",
       method: message?.method ?? message?.concerns?.request.method,
       id: message?.id,
-      isRequest: row.kind === "req",
+      kind: kinds.get(row.kind) ?? "text",
+      isAnswerable: row.kind === "req" && (entry.k !== "f" || entry.req === undefined || entry.d === "c2s"),
       bytes: bytes.length,
       text: entry.k === "f" ? entry.raw : undefined,
       filter,
@@ -162,6 +163,13 @@ export class Breakpoints {
     else this.#hold(next);
   }
 }
+
+const kinds: ReadonlyMap<Row["kind"], HeldFrame["kind"]> = new Map([
+  ["req", "request"],
+  ["ntf", "notification"],
+  ["res", "response"],
+  ["err", "response"],
+]);
 
 /** Whether a frame has to stay behind an earlier one. */
 function mustNotOvertake(row: Row, earlier: Row): boolean {

@@ -22,8 +22,9 @@ export interface HeldFrame {
   readonly method: string | undefined;
   /** The id as it was written. */
   readonly id: string | undefined;
-  /** A request can be answered in place of its receiver. */
-  readonly isRequest: boolean;
+  readonly kind: "request" | "notification" | "response" | "text";
+  /** A request can be answered in place of its receiver; over HTTP only one of the client. */
+  readonly isAnswerable: boolean;
   readonly bytes: number;
   /** Undefined if the bytes are not UTF-8: they can be let go or dropped, and not edited. */
   readonly text: string | undefined;

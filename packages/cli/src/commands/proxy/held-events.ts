@@ -1,0 +1,127 @@
+import type { Readable, Writable } from "node:stream";
+import { EventCutter } from "@parlance/wire";
+import type { Rewriter } from "../../shared/forward.js";
+import type { Fate } from "../../shared/intercept/interception.js";
+
+type CutEvent = ReturnType<EventCutter["push"]>[number];
+
+/** The way of an event stream through a proxy that may hold events. */
+export interface EventPassage {
+  /** Whether a breakpoint is set, or an event is held. */
+  isActive(): boolean;
+  /** Records bytes as they came. */
+  chunk(bytes: Uint8Array): void;
+  /** What becomes of an event. */
+  fateOf(event: CutEvent): Promise<Fate>;
+  /** The mark of the event that was recorded last. */
+  markOf(): number | undefined;
+  /** Records an event that goes on changed, in the place of a marked one. */
+  changed(text: string, of: number | undefined): void;
+  readonly rewriter: Rewriter | undefined;
+}
+
+/** Bytes that may wait for a reader before the source is paused. */
+const mostWaiting = 64 * 1024;
+
+/** The longest event that is held, in bytes; more of one goes on as it comes. */
+const longestEvent = 4 * 1024 * 1024;
+
+const nothing = new Uint8Array(0);
+const passes: Promise<Fate> = Promise.resolve({ did: "send" });
+
+const [newline, carriageReturn] = [0x0a, 0x0d];
+
+/**
+ * Forwards an event stream: as it comes while there is no breakpoint, and event by event while there is one. Resolves when the source
+ * has ended and everything is written, also what was held. Rejects if the source breaks off.
+ */
+export async function forwardEvents(from: Readable, to: Writable, passage: EventPassage): Promise<void> {
+  const held = new Set<Promise<void>>();
+  /** Bytes of an event that is not whole. */
+  let rest: Uint8Array = nothing;
+  let isWhole = true;
+  const write = (bytes: Uint8Array): void => {
+    to.write(passage.rewriter === undefined ? bytes : passage.rewriter.push(bytes));
+  };
+  for await (const bytes of from as AsyncIterable<Uint8Array>) {
+    if (!passage.isActive() && rest.length === 0) {
+      write(bytes);
+      passage.chunk(bytes);
+      isWhole = endsWithEvent(bytes);
+    } else {
+      rest = Buffer.concat([rest, bytes]);
+      for (let end = endOfEvent(rest); end !== undefined; end = endOfEvent(rest)) {
+        const event = rest.subarray(0, end);
+        rest = rest.subarray(end);
+        const passed = isWhole ? passEvent(event, write, passage) : passTail(event, write, passage);
+        isWhole = true;
+        if (passed === undefined) continue; // It was written at once.
+        held.add(passed);
+        void passed.then(() => held.delete(passed));
+      }
+      if (rest.length > longestEvent) {
+        passTail(rest, write, passage);
+        rest = nothing;
+        isWhole = false;
+      }
+    }
+    if (to.writableLength > mostWaiting)
+      await new Promise((resolve) => to.once("drain", resolve).once("close", resolve));
+  }
+  await Promise.all(held);
+  if (rest.length > 0) passTail(rest, write, passage);
+  if (passage.rewriter !== undefined) to.write(passage.rewriter.end());
+}
+
+/** The end of an event whose beginning was forwarded before there was a breakpoint. */
+function passTail(bytes: Uint8Array, write: (bytes: Uint8Array) => void, { chunk }: EventPassage): undefined {
+  write(bytes);
+  chunk(bytes);
+}
+
+async function passEvent(
+  bytes: Uint8Array,
+  write: (bytes: Uint8Array) => void,
+  { chunk, fateOf, changed, markOf }: EventPassage,
+): Promise<void> {
+  const [event] = new EventCutter().push(bytes, 0);
+  chunk(bytes);
+  const mark = markOf();
+  // Comments, and events without data, keep their place.
+  const fate = await (event === undefined ? passes : fateOf(event));
+  if (fate.did === "send") write(bytes);
+  if (fate.did !== "change") return;
+  changed(fate.text, mark);
+  write(withData(bytes, fate.text));
+}
+
+/** An event with other data; its id and its name stay. */
+function withData(event: Uint8Array, text: string): Uint8Array {
+  const lines = Buffer.from(event)
+    .toString()
+    .split(/\r\n|\r|\n/);
+  const kept = lines.filter((line) => line !== "" && !/^data(?::|$)/.test(line));
+  const data = text.split(/\r\n|\r|\n/).map((line) => `data: ${line}`);
+  return Buffer.from([...kept, ...data, "", ""].join("\n"));
+}
+
+function endsWithEvent(bytes: Uint8Array): boolean {
+  return /(?:\n\n|\r\r|\r\n\r\n)$/.test(Buffer.from(bytes.subarray(-4)).toString("latin1"));
+}
+
+/** The offset after the first blank line; undefined without one. */
+function endOfEvent(bytes: Uint8Array): number | undefined {
+  let isLineStart = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte !== newline && byte !== carriageReturn) {
+      isLineStart = false;
+      continue;
+    }
+    const isPair = byte === carriageReturn && bytes[at + 1] === newline;
+    if (isLineStart) return at + (isPair ? 2 : 1);
+    if (isPair) at += 1;
+    isLineStart = true;
+  }
+  return undefined;
+}
