@@ -90,7 +90,7 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     const panel = page.getByRole("region", { name: "Intercept" });
     await panel.getByRole("heading", { name: /id 2/ }).waitFor();
     await opened.expectAccessible();
-    await page.keyboard.press("l");
+    await page.keyboard.press("r");
     await until('"id":2');
     await panel.getByRole("heading", { name: /id 3/ }).waitFor();
     await panel.getByLabel("answer with an error").check();
@@ -104,7 +104,7 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     await until('{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"by hand"}}\n');
     await panel.getByRole("heading", { name: /id 4/ }).waitFor();
     await panel.focus();
-    await page.keyboard.press("x");
+    await page.keyboard.press("Delete");
     await panel.getByText("No message is held").waitFor();
     expect(faults).toEqual([]);
   });

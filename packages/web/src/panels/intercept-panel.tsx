@@ -69,8 +69,8 @@ function onKey(event: KeyboardEvent): void {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || shownHeld.value === undefined) return;
   if (target instanceof HTMLElement && target.matches("input, textarea, select")) return;
-  if (key === "l") release({ did: "send" });
-  else if (key === "x") release({ did: "drop" });
+  if (key === "r") release({ did: "send" });
+  else if (key === "Delete") release({ did: "drop" });
   else if (key === "e") document.getElementById("held-text")?.focus();
   else return;
   event.preventDefault();
@@ -148,13 +148,13 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
       {!isText && <p>Its bytes are not UTF-8: it can be let go or dropped.</p>}
       <p class="buttons">
         <button type="button" onClick={() => release({ did: "send" })}>
-          Let go <kbd>l</kbd>
+          Let go <kbd>r</kbd>
         </button>
         <button type="submit" disabled={draft === undefined || fault !== undefined} aria-keyshortcuts="Control+Enter">
           {draft === undefined || draft.kind === "change" ? "Send changed" : "Answer"} <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </button>
         <button type="button" onClick={() => release({ did: "drop" })}>
-          Drop <kbd>x</kbd>
+          Drop <kbd>Del</kbd>
         </button>
       </p>
     </form>
