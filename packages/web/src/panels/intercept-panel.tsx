@@ -120,6 +120,17 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
         )}
       </p>
       {held.isAnswerable && draft !== undefined && <Kinds shown={draft.kind} />}
+      <p class="buttons">
+        <button type="button" onClick={() => release({ did: "send" })}>
+          Let go <kbd>r</kbd>
+        </button>
+        <button type="submit" disabled={draft === undefined || fault !== undefined} aria-keyshortcuts="Control+Enter">
+          {draft === undefined || draft.kind === "change" ? "Send changed" : "Answer"} <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </button>
+        <button type="button" onClick={() => release({ did: "drop" })}>
+          Drop <kbd>Del</kbd>
+        </button>
+      </p>
       {draft !== undefined && (
         <>
           <label class="unseen" for="held-text">
@@ -146,17 +157,6 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
         </>
       )}
       {!isText && <p>Its bytes are not UTF-8: it can be let go or dropped.</p>}
-      <p class="buttons">
-        <button type="button" onClick={() => release({ did: "send" })}>
-          Let go <kbd>r</kbd>
-        </button>
-        <button type="submit" disabled={draft === undefined || fault !== undefined} aria-keyshortcuts="Control+Enter">
-          {draft === undefined || draft.kind === "change" ? "Send changed" : "Answer"} <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-        </button>
-        <button type="button" onClick={() => release({ did: "drop" })}>
-          Drop <kbd>Del</kbd>
-        </button>
-      </p>
     </form>
   );
 }
