@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { parlance, toolsServer } from "../cli/run.js";
@@ -91,5 +92,86 @@ describe.skipIf(executablePath === undefined)("the page compares", () => {
     await page.getByRole("button", { name: /^Pair side by side/ }).click();
     await page.getByRole("row", { name: /notifications\/initialized/ }).click();
     await page.getByText("No other frame belongs to this one.").waitFor();
+  });
+});
+
+/** Two versions of a server: the second bounds an argument, has another tool, and answers with a text that is no JSON. */
+async function twoVersions(folder: Scratch): Promise<readonly [before: string, after: string]> {
+  const record = async (version: number): Promise<string> => {
+    const [server, path] = [folder.at(`server-${version}.mjs`), folder.at(`v${version}.parlance.jsonl`)];
+    writeFileSync(server, `const version = ${version};\n${versioned}`);
+    const run = ["run", "--once", "--revision", "2025-11-25", "--call", "search q=x", "--record", path];
+    await parlance([...run, "--", process.execPath, server]);
+    return path;
+  };
+  return [await record(1), await record(2)];
+}
+
+const versioned = `import { createInterface } from "node:readline";
+const say = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+const limit = version === 1 ? { type: "integer" } : { type: "integer", maximum: 50 };
+const search = { name: "search", inputSchema: { type: "object", properties: { q: { type: "string" }, limit } } };
+const tools = version === 1 ? [search] : [search, { name: "count", inputSchema: { type: "object" } }];
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize")
+    say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "search", version: String(version) } } });
+  if (method === "tools/list") say({ id, result: { tools } });
+  if (method === "tools/call") say({ id, result: { content: [{ type: "text", text: "found " + version }], isError: version === 2 } });
+});
+`;
+
+describe.skipIf(executablePath === undefined)("two recordings in the page", () => {
+  test("show the difference of two versions of a server, by meaning, and lead to the frames of both", async () => {
+    using folder = new Scratch();
+    await using served = await ServedPage.open(await twoVersions(folder));
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    const panel = page.getByRole("region", { name: "Compare" });
+    await panel.getByRole("heading", { name: "Conversation" }).waitFor();
+    const cells = async (name: string): Promise<readonly string[]> =>
+      panel
+        .getByRole("row")
+        .filter({ has: page.getByRole("rowheader", { name, exact: true }) })
+        .getByRole("cell")
+        .allTextContents();
+    expect(await cells("/inputSchema/properties/limit/maximum")).toEqual(["absent", "50"]);
+    expect(await cells("/result/content/0/text")).toEqual(['"found 1"', '"found 2"']);
+    expect(await panel.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
+      "changed search",
+      "added count",
+      expect.stringMatching(/^changed\s+tools\/call search \{"q":"x"\}ok → isErrorbefore: frame \d+frame \d+$/),
+    ]);
+    await opened.expectAccessible();
+
+    await panel
+      .getByRole("button", { name: /^frame/ })
+      .last()
+      .click();
+    await page.getByRole("heading", { level: 2, name: /^req/ }).waitFor();
+    await page.keyboard.press("v");
+    await panel.getByRole("button", { name: /^before: frame/ }).click();
+    await expect.poll(() => page.title()).toBe("v1 · parlance");
+    expect(faults).toEqual([]);
+  });
+
+  test("says that a recording does not differ from itself, and which are there to choose", async () => {
+    using folder = new Scratch();
+    const [before, after] = await twoVersions(folder);
+    await using served = await ServedPage.open(before, { PARLANCE_RECORDINGS: folder.path });
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+    await page.keyboard.press("v");
+    const panel = page.getByRole("region", { name: "Compare" });
+    await panel.getByText("Choose the recording that this one is compared with.").waitFor();
+    await panel.getByRole("combobox", { name: "Before" }).selectOption({ value: "v2" });
+    await panel.getByText(/^\d+ differ, \d+ messages? alike$/).waitFor();
+    expect(faults).toEqual([]);
+
+    await using same = await ServedPage.open([after, after]);
+    await using again = await OpenedPage.open(same.url);
+    await again.page.getByText(/^no difference: \d+ messages alike$/).waitFor();
+    expect(again.faults).toEqual([]);
   });
 });

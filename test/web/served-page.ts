@@ -11,8 +11,12 @@ export class ServedPage implements AsyncDisposable {
     this.#process = process;
   }
 
-  static async open(recording: string, env: Readonly<Record<string, string>> = {}): Promise<ServedPage> {
-    const process = start(["open", "--json", recording], env);
+  /** @param recordings the one to show; of two, the second, which is compared with the first */
+  static async open(
+    recordings: string | readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServedPage> {
+    const process = start(["open", "--json", ...[recordings].flat()], env);
     const { url } = JSON.parse(await process.firstLine) as { readonly url: string };
     return new ServedPage(url, process);
   }

@@ -9,7 +9,19 @@ import { Icon } from "./icons.js";
 import { Help, isHelpOpen } from "./keys.js";
 import { heldMessages } from "./panels/intercept-state.js";
 import { Panels } from "./panels/panels.js";
-import { addFilter, announcement, failure, follows, open, panel, recordings, selectPlace, view } from "./state.js";
+import { Player, togglePlayback } from "./player.js";
+import {
+  addFilter,
+  announcement,
+  failure,
+  follows,
+  open,
+  panel,
+  playback,
+  recordings,
+  selectPlace,
+  view,
+} from "./state.js";
 
 /** The page. */
 export function App(): JSX.Element {
@@ -23,6 +35,11 @@ export function App(): JSX.Element {
         {acting.value !== undefined && (
           <button type="button" aria-pressed={isActOpen.value} onClick={() => (isActOpen.value = !isActOpen.value)}>
             Server <kbd>t</kbd>
+          </button>
+        )}
+        {shown !== undefined && (
+          <button type="button" class="play" aria-pressed={playback.value !== undefined} onClick={togglePlayback}>
+            Play <kbd>r</kbd>
           </button>
         )}
         <button type="button" class="help" onClick={() => (isHelpOpen.value = true)}>
@@ -49,6 +66,7 @@ export function App(): JSX.Element {
         </p>
       )}
       <FilterBar />
+      <Player />
       <div class="desk">
         <ActPanel />
         <main>

@@ -5,7 +5,19 @@ import { bytesText, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
 import { spanRows } from "./panels/timeline-state.js";
 import type { PageRow } from "./protocol.js";
-import { addFilter, arrivals, duration, follows, overview, rowAt, selectedPlace, selectPlace, view } from "./state.js";
+import {
+  addFilter,
+  arrivals,
+  duration,
+  follows,
+  listed,
+  overview,
+  playback,
+  rowAt,
+  selectedPlace,
+  selectPlace,
+  view,
+} from "./state.js";
 import { VirtualRows } from "./virtual-rows.js";
 
 const rowHeight = 22;
@@ -15,8 +27,9 @@ const columns = ["n", "time (s)", "from", "kind", "id ↔ pair", "method, or wha
 /** The rows that match the filter, in the order of their arrival. */
 export function FrameList(): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
-  const count = view.value?.count ?? 0;
-  const place = selectedPlace.value;
+  const count = listed.value;
+  // A playback may not have come to the selected row.
+  const place = (selectedPlace.value ?? count) < count ? selectedPlace.value : undefined;
   const marked = spanRows.value;
   void arrivals.value; // Rows that are drawn empty are drawn again when they are there.
   const render = useCallback(
@@ -151,7 +164,7 @@ function Cells({ row }: { readonly row: PageRow }): JSX.Element {
 /** When the row crossed, and of a request how long its response took. */
 function Bar({ row: { at, until, waits, from } }: { readonly row: PageRow }): JSX.Element {
   const whole = duration.value;
-  const end = until ?? (waits ? whole : at);
+  const end = Math.min(until ?? (waits ? whole : at), playback.value?.at ?? Number.POSITIVE_INFINITY);
   const style = { left: `${(at / whole) * 100}%`, width: `max(3px, ${((end - at) / whole) * 100}%)` };
   return <i class={`bar ${from ?? ""} ${waits ? "waits" : ""}`} style={style} />;
 }
@@ -174,6 +187,7 @@ function Overview(): JSX.Element {
       }}
       title={`${secondsText(whole)} s`}
     >
+      {playback.value !== undefined && <b style={{ left: `${(playback.value.at / whole) * 100}%` }} />}
       {buckets.map(({ count, bad }, index) => (
         <i key={index} class={bad ? "bad" : ""} style={{ height: `${count === 0 ? 0 : 15 + (count / most) * 85}%` }} />
       ))}

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { acting, choose, edit, isActOpen } from "./act/act-state.js";
 import { panels } from "./panels/panels.js";
+import { togglePlayback } from "./player.js";
 import {
   detailMode,
   filter,
@@ -103,6 +104,7 @@ const keys: readonly Key[] = [
     run: () => document.getElementById("copy")?.focus(),
   },
   { keys: ["x"], does: "export what the filter shows", run: () => document.getElementById("export")?.focus() },
+  { keys: ["r"], does: "play the recording back, or show all of it again", run: togglePlayback },
   { keys: ["/"], does: "write a filter", run: () => document.getElementById("filter")?.focus() },
   {
     keys: ["Escape"],

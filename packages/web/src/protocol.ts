@@ -1,6 +1,7 @@
 // The methods that the page calls and the notifications that it gets, in JSON-RPC over one WebSocket.
 
 import type { ActMethods, PageActing } from "./act/act-protocol.js";
+import type { CompareMethods } from "./panels/compare-protocol.js";
 import type { InterceptMethods, PageInterception } from "./panels/intercept-protocol.js";
 import type { TimelineMethods } from "./panels/timeline-protocol.js";
 
@@ -19,6 +20,7 @@ export type {
   PageResult,
   PageSpoken,
 } from "./act/act-protocol.js";
+export type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "./panels/compare-protocol.js";
 export type { InterceptMethods, PageFate, PageHeld, PageInterception, PageRule } from "./panels/intercept-protocol.js";
 export type { PageSpan, PageSpanDetail, PageSpanPart, PageTimeline } from "./panels/timeline-protocol.js";
 
@@ -59,6 +61,8 @@ export interface PageView {
   readonly pending: number;
   /** The time of the last row in milliseconds since the beginning. */
   readonly until: number;
+  /** The command line names another recording, which this one is compared with. */
+  readonly compares: boolean;
 }
 
 /** Why a filter cannot be read. */
@@ -293,7 +297,7 @@ export interface FilterTerms {
 }
 
 /** The methods of the page's server, with their params and results. */
-export interface PageMethods extends ActMethods, InterceptMethods, TimelineMethods {
+export interface PageMethods extends ActMethods, CompareMethods, InterceptMethods, TimelineMethods {
   recordings(params: Record<string, never>): readonly RecordingName[];
   /**
    * Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. With the number of a row, only
@@ -312,6 +316,8 @@ export interface PageMethods extends ActMethods, InterceptMethods, TimelineMetho
   changes(params: { readonly n: number }): PageChanges | null;
   /** The place of a row in the list; null if the filter hides it. */
   place(params: { readonly n: number }): number | null;
+  /** How many rows of the list there are until a time, in milliseconds, and the time of the next one. */
+  until(params: { readonly at: number }): { readonly count: number; readonly next: number | undefined };
   /** The next row with a violation, from a place in the list. */
   violation(params: { readonly from: number; readonly back: boolean }): number | null;
   overview(params: { readonly buckets: number }): readonly PageBucket[];

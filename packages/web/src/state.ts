@@ -33,10 +33,24 @@ export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** The panel in the lower half of the page. */
-export type PanelName = "frame" | "timeline" | "contract" | "cost" | "process" | "doctor" | "intercept";
+export type PanelName =
+  | "frame"
+  | "timeline"
+  | "compare"
+  | "contract"
+  | "cost"
+  | "process"
+  | "doctor"
+  | "intercept";
 export const panel = signal<PanelName>("frame");
 /** The span whose rows the list shows, by its first row; undefined if it shows those of all. */
 export const onlySpan = signal<number | undefined>(undefined);
+/** The time until which a playback shows the rows, in milliseconds, and how many they are; undefined if all are shown. */
+export const playback = signal<{ readonly at: number; readonly count: number } | undefined>(undefined);
+/** The rows of the list. */
+export const listed = computed(() =>
+  Math.min(view.value?.count ?? 0, playback.value?.count ?? Number.POSITIVE_INFINITY),
+);
 /** What stands beside the selected frame. */
 export type DetailMode = "bytes" | "pair" | "changes";
 export const detailMode = signal<DetailMode>("bytes");
@@ -154,11 +168,13 @@ export async function open(name = recording): Promise<void> {
       filterFault.value = opened.fault;
       return;
     }
+    const isFirst = view.value === undefined;
     recording = name;
     epoch += 1;
     pages.clear();
     wanted.clear();
     batch(() => {
+      playback.value = undefined;
       view.value = opened;
       filterFault.value = undefined;
       failure.value = undefined;
@@ -169,6 +185,7 @@ export async function open(name = recording): Promise<void> {
     refresh();
     if (selected.value === undefined) selectPlace(follows.value ? opened.count - 1 : 0);
     else await select(selected.value);
+    if (opened.compares && isFirst) panel.value = "compare";
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error);
   }
@@ -209,12 +226,12 @@ async function readFrame(n: number, range: readonly [number, number] | undefined
 
 /** Selects a row by its place in the list. */
 export function selectPlace(place: number): void {
-  const count = view.value?.count ?? 0;
+  const count = listed.value;
   if (count === 0) return;
   const at = Math.min(Math.max(0, place), count - 1);
   selectedPlace.value = at;
   // A list that follows selects by itself.
-  if (!follows.value && panel.value !== "timeline") panel.value = "frame";
+  if (!follows.value && playback.value === undefined && panel.value !== "timeline") panel.value = "frame";
   const row = rowAt(at);
   if (row === undefined) reading = selectUnread(at);
   else if (row.n !== undefined) void select(row.n);

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { acting } from "../act/act-state.js";
 import { FrameDetail } from "../frame-detail.js";
 import { type PanelName, panel } from "../state.js";
+import { ComparePanel } from "./compare-panel.js";
 import { ContractPanel } from "./contract-panel.js";
 import { CostPanel } from "./cost-panel.js";
 import { DoctorPanel } from "./doctor-panel.js";
@@ -22,6 +23,7 @@ export const panels: readonly Panel[] = [
   { name: "frame", title: "Frame", key: "d", show: FrameDetail },
   { name: "timeline", title: "Timeline", key: "l", show: TimelinePanel },
   { name: "contract", title: "Contract", key: "c", show: ContractPanel },
+  { name: "compare", title: "Compare", key: "v", show: ComparePanel },
   { name: "cost", title: "Cost", key: "$", show: CostPanel },
   { name: "process", title: "Process", key: "p", show: ProcessPanel },
   { name: "doctor", title: "Doctor", key: "h", show: DoctorPanel },

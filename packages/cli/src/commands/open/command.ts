@@ -20,8 +20,9 @@ interface OpenFlags {
 
 const about = `Show a recording in the browser: the frames and when they crossed, the bytes
 beside the JSON, and the rules that they break. A recording that is live goes
-on. The page is served to this machine only, and its address has a secret token.
-Ctrl-C ends it.`;
+on. Of two recordings, the second is shown, and how it differs from the first. The
+page is served to this machine only, and its address has a secret token. Ctrl-C
+ends it.`;
 
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
@@ -31,6 +32,7 @@ const examples = `Exit codes:
 Examples:
   parlance open
   parlance open run.parlance.jsonl
+  parlance open before.parlance.jsonl after.parlance.jsonl
   parlance tap -- node server.js & parlance open last`;
 
 /** Adds `parlance open`. */
@@ -39,18 +41,26 @@ export function registerOpen(program: Command, invocation: Invocation): void {
     .command("open")
     .summary("show a recording in the browser")
     .description(about)
-    .usage("[options] [recording]")
+    .usage("[options] [recording] [after]")
     .argument("[recording]", "see below (default: last)")
+    .argument("[after]", "another one, which is compared with it")
     .option("--port <port>", "listen on this port of 127.0.0.1 (default: any free one)", port)
     .option("--json", "print one JSON object, for programs")
     .addHelpText("after", `\n${recordingHelp}\n\n${examples}`)
-    .action((word: string | undefined, flags: OpenFlags) =>
-      invocation.run(() => open(word ?? "last", flags, invocation)),
+    .action((word: string | undefined, after: string | undefined, flags: OpenFlags) =>
+      invocation.run(() => open(word ?? "last", after, flags, invocation)),
     );
 }
 
-async function open(word: string, flags: OpenFlags, { out, interrupt }: Invocation): Promise<number> {
-  const recordings = await Recordings.of(word, interrupt);
+async function open(
+  word: string,
+  after: string | undefined,
+  flags: OpenFlags,
+  { out, interrupt }: Invocation,
+): Promise<number> {
+  const recordings = await (after === undefined
+    ? Recordings.of(word, undefined, interrupt)
+    : Recordings.of(after, word, interrupt));
   const page = await listening({ recordings }, flags.port);
   if (flags.json === true) out.print(jsonLine({ url: page.url }));
   else out.print(`${out.style.bold("open")} ${page.url}`, out.style.dim("Ctrl-C ends it"));

@@ -1,7 +1,7 @@
 import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
-import type { PageMethods, PageView } from "@parlance/web/protocol";
+import type { PageComparison, PageMethods, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf, shellWord } from "../export/exported.js";
@@ -9,6 +9,7 @@ import type { Acting } from "./acting.js";
 import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
 import { commandLineOfRow } from "./offers.js";
 import { changesOf } from "./page-changes.js";
+import { comparisonOf } from "./page-comparison.js";
 import { costsOf } from "./page-costs.js";
 import type { Interception } from "./page-interception.js";
 import { contractsOf, processesOf } from "./page-panels.js";
@@ -68,6 +69,8 @@ export class PageService {
       frame: ({ n }) => this.#frame(n),
       commandLine: ({ n }) => this.#commandLine(n) ?? null,
       changes: ({ n }) => changesOf(n, this.#view?.recording.conversation) ?? null,
+      compare: ({ recording }) => this.#compare(recording).catch(explain),
+      until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
       place: ({ n }) => this.#view?.placeOf(n) ?? null,
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
       terms: async () => ({
@@ -196,7 +199,16 @@ export class PageService {
     await view.open();
     this.#view?.close();
     this.#view = view;
-    return summaryOf(view);
+    return this.#summary(view);
+  }
+
+  #summary(view: RecordingView): PageView {
+    return { ...summaryOf(view), compares: this.#recordings.compares };
+  }
+
+  async #compare(name: string | undefined): Promise<PageComparison | null> {
+    const before = await this.#recordings.compared(name);
+    return this.#view === undefined || before === undefined ? null : comparisonOf(before, this.#view.recording);
   }
 
   #frame(n: number): ReturnType<PageMethods["frame"]> {
@@ -214,7 +226,7 @@ export class PageService {
   #changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      if (this.#view !== undefined) this.#remote().notify("changed", { ...summaryOf(this.#view) });
+      if (this.#view !== undefined) this.#remote().notify("changed", { ...this.#summary(this.#view) });
     }, pause);
   }
 }
@@ -241,6 +253,8 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   frame: object({ n: number }, ["n"]),
   commandLine: object({ n: number }, ["n"]),
   changes: object({ n: number }, ["n"]),
+  compare: object({ recording: string }, []),
+  until: object({ at: amount }, ["at"]),
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
   overview: object({ buckets: number }, ["buckets"]),
@@ -318,7 +332,7 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   ),
 };
 
-function summaryOf({ recording, count }: RecordingView): PageView {
+function summaryOf({ recording, count }: RecordingView): Omit<PageView, "compares"> {
   const { name, header, conversation, isLive, violations } = recording;
   const { rows, sessions } = conversation;
   const revisions = sessions.flatMap(({ revision }) => (revision === undefined ? [] : [revision.version]));

@@ -49,6 +49,19 @@ export class RecordingView implements RecordingWatcher {
     return this.#places.slice(from, from + count).flatMap((place) => rows[place] ?? []);
   }
 
+  /** How many matching rows there are until a time, and the time of the next one. */
+  until(at: number): { readonly count: number; readonly next: number | undefined } {
+    const { rows } = this.recording.conversation;
+    const timeAt = (place: number): number | undefined => rows[this.#places[place] ?? rows.length]?.at;
+    let [low, high] = [0, this.#places.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((timeAt(middle) ?? 0) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return { count: low, next: timeAt(low) };
+  }
+
   /** The place of the row with a number among those that match. */
   placeOf(n: number): number | undefined {
     const place = this.recording.conversation.rows.findIndex((row) => row.n === n);

@@ -12,11 +12,29 @@ export class Recordings {
   /** The path of the recording that pages open first. */
   #first: string;
   readonly #interrupt: Interrupt;
+  /** The path of the recording that the first one is compared with. */
+  readonly #before: string | undefined;
   readonly #open = new Map<string, LiveRecording>();
 
-  constructor(first: string, interrupt: Interrupt) {
+  /** @param before the recording that the first one is compared with */
+  constructor(first: string, interrupt: Interrupt, before?: string) {
     this.#first = first;
     this.#interrupt = interrupt;
+    this.#before = before;
+  }
+
+  /** Whether there is a recording that the first one is compared with. */
+  get compares(): boolean {
+    return this.#before !== undefined;
+  }
+
+  /** A recording to compare with, by its name; without a name that of the command line. @throws RpcError; Failure */
+  async compared(name: string | undefined): Promise<LiveRecording | undefined> {
+    if (name !== undefined) return this.open(name);
+    if (this.#before === undefined) return undefined;
+    const known = this.#at(this.#before);
+    await known.loaded;
+    return known;
   }
 
   /** The recording that pages open first. */
@@ -71,10 +89,12 @@ export class Recordings {
     return known.path;
   }
 
-  /** The recordings of a command line. @throws Failure if there is no such recording */
-  static async of(word: string, interrupt: Interrupt): Promise<Recordings> {
-    const recordings = new Recordings(await findRecording(word, process.env), interrupt);
-    await recordings.open(undefined);
+  /** The recordings of a command line: the one to show, and the one before it. @throws Failure if there is no such recording */
+  static async of(word: string, before: string | undefined, interrupt: Interrupt): Promise<Recordings> {
+    const path = await findRecording(word, process.env);
+    const earlier = before === undefined ? undefined : await findRecording(before, process.env);
+    const recordings = new Recordings(path, interrupt, earlier);
+    await Promise.all([recordings.open(undefined), recordings.compared(undefined)]);
     return recordings;
   }
 }

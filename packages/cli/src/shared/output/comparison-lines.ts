@@ -107,7 +107,7 @@ export function messageText(method: string | undefined, target: string | undefin
 }
 
 /** A value as JSON in at most so many columns. Integers that a double cannot hold are written as they are. */
-function jsonText(value: unknown, width: number): string {
+export function jsonText(value: unknown, width: number): string {
   const marked = (_: string, each: unknown): unknown => (typeof each === "bigint" ? `\u0000${each}` : each);
   const text = JSON.stringify(value, marked) as string | undefined; // There is none of undefined.
   return cut(text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing", width);

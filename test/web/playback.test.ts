@@ -1,0 +1,85 @@
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { parlance, toolsServer } from "../cli/run.js";
+import { Scratch } from "../cli/scratch.js";
+import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
+import { ServedPage } from "./served-page.js";
+
+afterAll(closeBrowser);
+
+async function recorded(folder: Scratch): Promise<string> {
+  const path = folder.at("run.parlance.jsonl");
+  const calls = ["add a:=2 b:=3", "hello"].flatMap((call) => ["--call", call]);
+  await parlance(["run", "--once", "--revision", "2025-11-25", ...calls, "--record", path, ...toolsServer]);
+  return path;
+}
+
+/** The rows of the list. */
+async function rows(page: Page): Promise<number> {
+  return Number(await page.getByRole("grid", { name: "Frames" }).getAttribute("aria-rowcount")) - 1;
+}
+
+describe.skipIf(executablePath === undefined)("a playback", () => {
+  test("shows the rows until the time of its slider, and the selected one is the last", async () => {
+    using folder = new Scratch();
+    await using served = await ServedPage.open(await recorded(folder));
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+    const all = await rows(page);
+    await page.keyboard.press("r");
+    const slider = page.getByRole("slider", { name: "Time of the recording" });
+    await slider.press("Home");
+    await expect.poll(() => rows(page)).toBeLessThan(3);
+    await opened.expectAccessible();
+    const middle = Number(await slider.getAttribute("max")) / 2;
+    await slider.evaluate((element, value) => {
+      (element as unknown as { value: number }).value = value;
+      element.dispatchEvent(new Event("input", { bubbles: true }));
+    }, middle);
+    await expect.poll(() => rows(page)).toBeGreaterThan(1);
+    const shown = await rows(page);
+    expect(shown).toBeLessThan(all);
+    await page.locator(`#row-${shown - 1}[aria-selected="true"]`).waitFor();
+    await slider.press("End");
+    await expect.poll(() => rows(page)).toBe(all);
+    await page.getByRole("button", { name: "close", exact: true }).click();
+    await slider.waitFor({ state: "detached" });
+    expect(await rows(page)).toBe(all);
+    expect(faults).toEqual([]);
+  });
+
+  test("lets the rows appear by their times, and stops at the end", async () => {
+    using folder = new Scratch();
+    await using served = await ServedPage.open(await recorded(folder));
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    await page.clock.install();
+    await page.reload();
+    await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+    const all = await rows(page);
+    await page.getByRole("button", { name: /^Play/ }).click();
+    const play = page.getByRole("button", { name: "play", exact: true });
+    await play.waitFor();
+    const counts = await page.evaluateHandle(() => {
+      const seen: number[] = [];
+      const grid = document.querySelector('[role="grid"]');
+      const see = () => seen.push(Number(grid?.getAttribute("aria-rowcount")) - 1);
+      if (grid !== null) new MutationObserver(see).observe(grid, { attributeFilter: ["aria-rowcount"] });
+      return seen;
+    });
+    await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1_000));
+    await play.click();
+    const frameOfScreen = async (): Promise<readonly number[]> => {
+      await page.clock.runFor(16);
+      return counts.jsonValue();
+    };
+    await expect.poll(async () => (await frameOfScreen()).at(-1)).toBe(all);
+    await page.clock.resume();
+    await play.waitFor();
+    const seen = await counts.jsonValue();
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(faults).toEqual([]);
+  });
+});
