@@ -15,6 +15,7 @@ const mostLines = 200;
 const long: ReadonlyMap<string, string> = new Map([
   ["design/performance.md", "the tables of one benchmark, with its method"],
   ["guides/debug.md", "one session with a broken server, from the first message to the replay"],
+  ["guides/inspector.md", "every view of the page, with its picture"],
   ["reference/rules.md", "a table with one row for each rule"],
   ["reference/commands/act.md", "written from the help pages of the command"],
   ["reference/commands/ask.md", "written from the help pages of the command"],

@@ -20,6 +20,9 @@ import {
 /** Pixels of a lane. */
 const laneHeight = 22;
 
+/** Pixels above the first lane, for the outline of a selected span. */
+const gap = 3;
+
 /** Labels on the axis of time. */
 const labels = 6;
 
@@ -112,7 +115,7 @@ function Lanes(): JSX.Element {
       {spans.map((each) => (
         <Bar key={`${each.n} ${each.count}`} shown={each} isSelected={each === active} />
       ))}
-      <div class="extent" role="presentation" style={{ height: `${lanes * laneHeight}px` }} />
+      <div class="extent" role="presentation" style={{ height: `${lanes * laneHeight + gap}px` }} />
       {drag !== undefined && isDragged(drag) && (
         <i class="dragged" style={{ left: `${Math.min(...drag)}px`, width: `${Math.abs(drag[1] - drag[0])}px` }} />
       )}
@@ -158,7 +161,7 @@ function Bar({ shown, isSelected }: BarOptions): JSX.Element {
       aria-selected={isSelected}
       aria-label={isBad ? `${words}, breaks a rule` : words}
       title={words}
-      style={{ top: `${lane * laneHeight}px`, ...extent(at, until) }}
+      style={{ top: `${lane * laneHeight + gap}px`, ...extent(at, until) }}
       onClick={() => selectSpan(n)}
       onDblClick={() => enter(shown)}
     >
