@@ -8,12 +8,12 @@ import { type ErrorObject, type Id, idKey, type Message, type Params } from "./m
 import { type PeerOptions, type PeerSettings, peerSettings, responseToProblem } from "./peer-settings.js";
 import { faultOf, type Reporter } from "./report.js";
 
-/** Answers frames one by one, without a connection: what a POST handler, a queue worker or a test needs. */
+/** Answers single frames without a connection, for a POST handler, a queue worker or a test. */
 export type Answerer = (frame: string, exchange?: Exchange) => string | undefined | Promise<string | undefined>;
 
 /**
- * Text in, text out: the answer that JSON-RPC 2.0 owes to one frame, or undefined where it owes none. At once when the
- * handlers answer at once, else as a promise; it never throws and never rejects.
+ * Returns a function that takes the text of a frame and returns the text of its response, or undefined if JSON-RPC 2.0
+ * requires none. The function returns a promise only if a handler does. It never throws and never rejects.
  *
  * @example
  * const answer = answerer(createService().method("ping", () => "pong").call);
@@ -29,7 +29,7 @@ export function answerer(handle: Call, options: PeerOptions = {}): Answerer {
 
 type Answer = string | undefined | Promise<string | undefined>;
 
-/** The same for a frame that is decoded already. */
+/** Answers a frame that is already decoded. */
 export function answerDecoded(
   handle: Call,
   decoded: Decoded,
@@ -83,7 +83,7 @@ function answerBatch(
   return waits ? Promise.all(answers).then(joinResponses) : joinResponses(answers as (string | undefined)[]);
 }
 
-/** The problem of a request whose id another request of the same batch has; else its id is noted. */
+/** The problem of a request whose id is that of an earlier request of the batch; otherwise adds its id to `ids`. */
 export function repeatedId(message: Message, ids: Set<unknown>): Problem | undefined {
   if (!("method" in message && "id" in message)) return undefined;
   const key = idKey(message.id);
@@ -92,18 +92,18 @@ export function repeatedId(message: Message, ids: Set<unknown>): Problem | undef
   return undefined;
 }
 
-/** A second request with the id of one that is not answered yet: refused, and the first goes on. */
+/** The problem of a request whose id is that of a running one. The running request continues. */
 export function inFlightProblem(id: Id): Problem {
   return new Problem(codes.invalidRequest, "id belongs to a request that is still in flight", "/id", id, "request");
 }
 
-/** One array of the answers there are; nothing at all for a batch of notifications. */
+/** The response to a batch; undefined if it has only notifications. */
 export function joinResponses(answers: readonly (string | undefined)[]): string | undefined {
   const given = answers.filter((answer) => answer !== undefined);
   return given.length === 0 ? undefined : `[${given.join(",")}]`;
 }
 
-/** The exchange of a call that was made without one: it is never cancelled, and drops notifications. */
+/** The exchange of a call without a connection: it is never cancelled, and it drops notifications. */
 function detachedExchange(report: Reporter): Exchange {
   return {
     get signal(): AbortSignal {
@@ -115,14 +115,14 @@ function detachedExchange(report: Reporter): Exchange {
   };
 }
 
-/** An exchange that may know of its end. What is thrown after it is how a cancelled handler stops, and no fault. */
+/** An exchange that may know that it has ended. Errors after its end are not reported: a cancelled handler stops by throwing. */
 interface Endable extends Exchange {
   readonly over?: boolean;
-  /** Told the error that it is answered with, and what was thrown. */
+  /** Called with the error of the response and the thrown value. */
   failed?(error: ErrorObject, thrown: unknown): void;
 }
 
-/** Runs one request; its answer as a frame. Serialising is part of the call: what fails there is a failure, not silence. */
+/** Runs a request and returns its response. A result that cannot be serialised is answered with an error. */
 export function runRequest(
   handle: Call,
   id: Id,
@@ -175,8 +175,8 @@ function fail(
 }
 
 /**
- * The one conversion of anything thrown into what the peer may see. What is not an `RpcError` and not mapped becomes
- * *Internal error* without a message, a stack or a cause: those go to `fault`.
+ * Converts a thrown value to the error that the peer receives. A value that is neither an `RpcError` nor mapped to one
+ * becomes *Internal error* without a message, a stack or a cause; `fault` gets the value.
  */
 export function toErrorObject(
   error: unknown,

@@ -32,9 +32,9 @@ export interface ConnectionOptions extends PeerOptions, Routing {
   /** Milliseconds after which a call fails whatever the peer does. Default: 600,000. */
   readonly totalTimeout?: number;
   /**
-   * Says of a notification of this side whether, and how, it may be lost while it waits for a peer that does not read: replaced by a
-   * later one that `tells` the same, or dropped (and reported) when 16 MiB wait. While the peer keeps up none is. Default: none may
-   * be lost, and a peer that lets more wait than its transport holds is given up.
+   * Decides whether and how a notification of this side may be lost if the peer does not read: replaced by a later one with the same
+   * `key`, or dropped (and reported) if 16 MiB are queued. No notification is lost while the peer keeps up. Default: none may be lost,
+   * and a peer that does not read what its transport can hold is disconnected.
    */
   readonly lossy?: LossyRule;
   /** The peer, as its transport has authenticated it; handlers see it on their exchange. Default: undefined, a local peer. */
@@ -63,7 +63,7 @@ export interface Closed {
   readonly error?: Error;
 }
 
-/** How it stands with a connection. */
+/** The state of a connection. */
 export interface ConnectionState {
   /** `open`, `closing` (no new calls; those in flight end) or `closed`. */
   readonly phase: Phase;

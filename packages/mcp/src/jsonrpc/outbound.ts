@@ -15,28 +15,28 @@ interface WaitingFrame {
   readonly isAnswer: boolean;
 }
 
-/** Decides of a notification of this side whether, and how, it may be lost while it waits. */
+/** Decides whether and how a queued notification of this side may be lost. */
 export type LossyRule = (method: string, params: Params | undefined) => Lossy | undefined;
 
 /**
- * The way out of a connection. It writes frames in order, keeps what must wait while the channel has no room, and stops reading the
- * peer while the peer does not read, or while it sends too much that is refused.
+ * The sending side of a connection. It writes frames in order, queues them while the channel has no room, and pauses reading while
+ * the peer does not read, or while it sends too many messages that are refused.
  */
 export class Outbound {
   readonly #channel: Channel;
   readonly #settings: PeerSettings;
   readonly #inFlight: InFlight;
   readonly #lossy: LossyRule | undefined;
-  /** The channel has failed: the connection must end. */
+  /** Called when the channel has failed: the connection must end. */
   readonly #failed: (error: Error) => void;
-  /** The channel has room again. */
+  /** Called when the channel has room again. */
   readonly #hasRoomAgain: () => void;
   /** Pending while the channel has no room. */
   #blocked: Promise<void> | undefined;
   /** Frames that wait for room; created on first use. */
   #outbox: Outbox<WaitingFrame> | undefined;
   #paused = false;
-  /** Runs while a peer that has sent too many long messages in vain is not read. */
+  /** Runs while reading is paused because the peer has sent too many long messages that were refused. */
   #slowed: Timer | undefined;
 
   constructor(
@@ -203,8 +203,8 @@ export class Outbound {
     const rule = this.#lossy;
     const lossy =
       mayWait && rule !== undefined ? answered("lossy", () => rule(method, params), this.#settings.report) : undefined;
-    if (lossy?.tells === undefined) return lossy && { method };
-    return { method, tells: `${typeof relatedTo} ${String(relatedTo)} ${lossy.tells}` };
+    if (lossy?.key === undefined) return lossy && { method };
+    return { method, key: `${typeof relatedTo} ${String(relatedTo)} ${lossy.key}` };
   }
 
   /**

@@ -12,13 +12,13 @@ export interface Profile {
   readonly nullIdInFailure: boolean;
   /** A notification with faulty params is answered as an invalid request, with `id: null`; otherwise it is dropped. */
   readonly answersFaultyNotifications: boolean;
-  /** Whether this side answers requests at all. Where it does not, they are reported and dropped, sound or not. */
+  /** Whether this side answers requests. If not, all of them are reported and dropped. */
   readonly answersRequests: boolean;
   /** The result that is sent for a handler's `undefined`. */
   readonly emptyResult: "null" | "{}";
 }
 
-/** JSON-RPC 2.0 as its specification says. */
+/** JSON-RPC 2.0 as specified. */
 export const baseProfile: Profile = {
   positionalParams: true,
   looseIds: true,

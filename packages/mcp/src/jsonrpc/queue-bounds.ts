@@ -1,9 +1,9 @@
 import type { MembersOf } from "../base/check-members.js";
 import { type Clock, systemClock } from "../base/clock.js";
 
-/** How much may wait for a peer that does not read, and for how long. */
+/** Bounds of the queue for a peer that does not read. */
 export interface QueueBounds {
-  /** Queued bytes from which on the owner is asked to wait. Default: 1 MiB. */
+  /** Queued bytes from which on senders are asked to wait. Default: 1 MiB. */
   readonly highWaterBytes?: number;
   /** Queued bytes from which on a peer that does not read is given up. Default: 32 MiB. */
   readonly maxQueuedBytes?: number;
@@ -21,14 +21,14 @@ export const queueMembers: MembersOf<QueueBounds> = {
   clock: [],
 };
 
-/** A peer is given up because it does not read what waits for it. */
+/** The error of a connection that is ended because the peer does not read. */
 export class UnreadError extends Error {
   constructor(why: string) {
     super(`the peer does not read: ${why}`);
   }
 }
 
-/** The bounds that are kept, where some were set. */
+/** The bounds with their defaults. */
 export function queueBoundsOf(bounds: QueueBounds): Required<QueueBounds> {
   const { highWaterBytes = 1024 * 1024, maxQueuedBytes = 32 * 1024 * 1024, stallTimeout = 30_000 } = bounds;
   return { highWaterBytes, maxQueuedBytes, stallTimeout, clock: bounds.clock ?? systemClock };

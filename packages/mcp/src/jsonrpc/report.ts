@@ -5,7 +5,7 @@ import type { Problem } from "./codec/decode.js";
 import { HookError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 
-/** An event of a connection that no caller sees as a result or an error: for logs and diagnosis. */
+/** An event of a connection that no caller sees as a result or an error, for logs and diagnosis. */
 export type Report =
   /** A frame or an element of a batch that is not a message. */
   | {

@@ -3,7 +3,7 @@ import { isObject } from "../base/json.js";
 import { codes } from "./errors.js";
 import type { ErrorObject, Params, RpcNotification, RpcRequest } from "./message.js";
 
-/** The notification that asks to stop a request, and the answer that the request then gets. */
+/** The notification that cancels a request, and the response to a cancelled request. */
 export interface Cancellation {
   /** The method of the notification that cancels a request. */
   readonly method: string;
@@ -35,15 +35,15 @@ const requestCancelled: ErrorObject = { code: codes.requestCancelled, message: "
 /** Receives a notification of the peer. Errors it throws or rejects with are reported. */
 export type NotificationListener = (method: string, params: Params | undefined) => unknown;
 
-/** Where a connection sends what comes in. */
+/** How a connection handles received messages. */
 export interface Routing {
-  /** Loose names that are taken for the methods that they stand for. Default: none. */
+  /** Other names of methods and params that are accepted in received messages. Default: none. */
   readonly aliases?: MethodAliases | undefined;
   /** Receives notifications of the peer. Default: `handle` runs them and no response is sent, as in plain JSON-RPC. */
   readonly onNotification?: NotificationListener;
-  /** Methods of calls that stay open until somebody ends them: `limits.listening` bounds them, and `limits.running` does not. Default: none. */
+  /** Methods of calls that stay open until either side ends them: `limits.listening` bounds them, and `limits.running` does not. Default: none. */
   readonly longLived?: ReadonlySet<string>;
-  /** How either side asks the other to stop. Default: it cannot; a cancelled call just stops waiting. */
+  /** How either side cancels a request. Default: it cannot; a cancelled call only stops waiting. */
   readonly cancellation?: Cancellation;
   /** The tag of the call of this side that a notification belongs to (`CallOptions.tag`), or undefined. */
   readonly relatedTo?: (method: string, params: Params | undefined) => string | number | undefined;

@@ -40,7 +40,7 @@ export function lossyNotification(method: string, params: Params | undefined): L
   const subject = latestCounts.get(method);
   if (subject === undefined) return undefined;
   const { [subject]: value, ...rest } = isObject(params) ? params : {};
-  return { tells: `${method} ${String(value)} ${String(readMeta(rest)?.[metaKeys.subscriptionId])}` };
+  return { key: `${method} ${String(value)} ${String(readMeta(rest)?.[metaKeys.subscriptionId])}` };
 }
 
 /** Notifications that replace earlier ones with the same value of this member of their params. */

@@ -1,9 +1,9 @@
 import { SmallMap } from "../../base/small-map.js";
 
-/** `closing`: nothing new is taken in either direction, what runs may finish. */
+/** `closing`: no new calls in either direction; running ones may finish. */
 export type Phase = "open" | "closing" | "closed";
 
-/** The key of a call of the peer while it is in flight; a notification has a key of its own. */
+/** The key of a received call while it is in flight. A notification gets a unique one. */
 export type CallKey = string | number | null | symbol;
 
 interface Outgoing {
@@ -13,45 +13,45 @@ interface Outgoing {
 
 interface Incoming {
   readonly key: CallKey;
-  /** It stays open until one side ends it, and takes no place of those that run. */
+  /** The call stays open until one side ends it, and does not count as running. */
   readonly isLongLived: boolean;
 }
 
-/** How much is under way, for a leak check, a metric or a graceful stop. */
+/** Counts of calls in flight, for leak checks, metrics and graceful shutdown. */
 export interface InFlightCounts {
-  /** Calls of this side without an outcome. */
+  /** Calls of this side that have no outcome yet. */
   readonly outgoing: number;
-  /** Requests of the peer without an answer, and its notifications that are not worked off. */
+  /** Received requests without a response, and received notifications whose handlers have not finished. */
   readonly incoming: number;
-  /** Those of them that wait for a place. */
+  /** Received calls that are queued because too many are running. */
   readonly waiting: number;
-  /** Handlers that have not come to their end. */
+  /** Handlers that have not finished. */
   readonly running: number;
 }
 
 /**
- * Everything that is under way on one connection, both ways, in one record. Only the methods from `call` to
- * `enter` change it; whether the connection is idle is a question to it and to nothing else.
+ * All calls in flight on one connection, in both directions. Only the methods from `call` to `enter` change this
+ * record, and it alone decides whether the connection is idle.
  */
 export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
   readonly #outgoing = new SmallMap<number, OutgoingCall>();
-  /** Made on first use, as the waiting room is: most connections never need them. */
+  /** Created on first use, like `#waiting`: most connections never need them. */
   #tagged: Map<string | number, OutgoingCall> | undefined;
   readonly #incoming = new SmallMap<CallKey, IncomingCall>();
   #waiting: Set<IncomingCall> | undefined;
-  /** Only methods of this class set this, and the next four. Fields, and no accessors: every request reads them. */
+  /** This and the next four are set only by this class. They are fields rather than accessors because every request reads them. */
   phase: Phase = "open";
-  /** Handlers that run. */
+  /** Running handlers, without those of long-lived calls. */
   running = 0;
-  /** Handlers of calls that stay open, beside those that run. */
+  /** Running handlers of long-lived calls. */
   longLived = 0;
-  /** Calls of the peer that wait for a place. */
+  /** Received calls that are queued. */
   waiting = 0;
-  /** Calls of this side without an outcome. */
+  /** Calls of this side that have no outcome yet. */
   calling = 0;
   #whenIdle: (() => void)[] = [];
 
-  /** This side calls the peer. */
+  /** Adds a call of this side. */
   call(call: OutgoingCall): void {
     this.#outgoing.set(call.id, call);
     this.calling = this.#outgoing.size;
@@ -60,7 +60,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     this.#tagged.set(call.options.tag, call);
   }
 
-  /** A call of this side has its outcome. */
+  /** Removes a call of this side: it has its outcome. */
   outcome(call: OutgoingCall): void {
     this.#outgoing.delete(call.id);
     this.calling = this.#outgoing.size;
@@ -68,7 +68,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     this.#checkIdle();
   }
 
-  /** A call of the peer waits for a place. */
+  /** Queues a received call. */
   wait(call: IncomingCall): void {
     this.#incoming.set(call.key, call);
     this.#waiting ??= new Set();
@@ -76,7 +76,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     this.waiting = this.#waiting.size;
   }
 
-  /** A call of the peer begins to run. */
+  /** Starts a received call, queued or new. */
   run(call: IncomingCall): void {
     if (this.waiting > 0 && this.#waiting?.delete(call) === true) this.waiting -= 1;
     else this.#incoming.set(call.key, call);
@@ -84,14 +84,14 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     else this.running += 1;
   }
 
-  /** A call of the peer is answered or cancelled: its id is free again. */
+  /** Removes a received call that was answered or cancelled. Its id may be used again. */
   over(call: IncomingCall): void {
     this.#incoming.delete(call.key);
     if (this.waiting > 0 && this.#waiting?.delete(call) === true) this.waiting -= 1;
     this.#checkIdle();
   }
 
-  /** The handler of a call has come to its end; behind a cancel that is later than `over`, and until then it takes a place. */
+  /** The handler of a received call has finished. After a cancellation this is later than `over`, and until then it counts as running. */
   settle(call: IncomingCall): void {
     if (call.isLongLived) this.longLived -= 1;
     else this.running -= 1;
@@ -112,7 +112,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     };
   }
 
-  /** Nothing is under way. */
+  /** True if no call is in flight and no handler runs. */
   get idle(): boolean {
     return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.running === 0 && this.longLived === 0;
   }
@@ -121,7 +121,7 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return typeof id === "number" ? this.#outgoing.get(id) : undefined;
   }
 
-  /** The call of this side whose notifications carry `tag`. */
+  /** The call of this side that notifications with `tag` belong to. */
   tagged(tag: string | number): OutgoingCall | undefined {
     return this.#tagged?.get(tag);
   }
@@ -142,12 +142,12 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return this.#waiting?.has(call) === true;
   }
 
-  /** The call that has waited longest. */
+  /** The call that has been queued longest. */
   nextWaiting(): IncomingCall | undefined {
     return this.#waiting?.values().next().value;
   }
 
-  /** Resolves as soon as nothing is under way. */
+  /** Resolves when the connection is idle. */
   whenIdle(): Promise<void> {
     return this.idle ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }

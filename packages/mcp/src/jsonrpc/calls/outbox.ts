@@ -1,10 +1,13 @@
 import { type ByteBudget, characterBytes } from "../../base/byte-budget.js";
 import { freeQueueBytes } from "../queue-bounds.js";
 
-/** How a notification may be lost while it waits for a peer that does not read. */
+/** How a queued notification may be lost if the peer does not read. */
 export interface Lossy {
-  /** Of two that tell the same, only the later one is sent if the first still waits. Undefined: it is dropped if too much waits. */
-  readonly tells?: string | undefined;
+  /**
+   * A later notification with the same key replaces this one while it is queued. Undefined: none replaces it, and it is
+   * dropped if the queue is too long.
+   */
+  readonly key?: string | undefined;
 }
 
 /** A lossy notification. */
@@ -14,12 +17,12 @@ export interface LossyNotification extends Lossy {
 }
 
 /**
- * Frames that wait until a peer has room for them, in order. A lossy notification replaces one that waits and tells the same, so
- * that a burst costs one frame, and a peer that reads slowly gets the latest value; it is dropped when too much waits. Other frames
- * never are.
+ * The queue of frames for a peer that does not keep up, in order. A lossy notification replaces a queued one with the
+ * same key, so that a burst costs one frame and a slow reader gets the latest value. It is dropped if the queue is too
+ * long. Other frames are never dropped.
  */
 export class Outbox<Waiting extends { readonly frame: string }> {
-  /** By what they tell, or by a number of their own. */
+  /** By the key of a lossy notification, or by a unique number. */
   readonly #frames = new Map<string | number, Waiting>();
   readonly #maxLength: number;
   readonly #budget: ByteBudget;
@@ -30,9 +33,9 @@ export class Outbox<Waiting extends { readonly frame: string }> {
   #lastNumber = 0;
 
   /**
-   * @param maxLength characters that wait, from which on lossy notifications are dropped
-   * @param budget is charged for what waits; without room in it lossy notifications are dropped as well
-   * @param dropped called once for each method until the outbox is empty again: a burst has thousands of them
+   * @param maxLength queued characters from which on lossy notifications are dropped
+   * @param budget charged for the queue; lossy notifications are dropped if it has no room
+   * @param dropped called once per method until the outbox is empty again: a burst has thousands of notifications
    */
   constructor(maxLength: number, budget: ByteBudget, dropped: (method: string) => void) {
     this.#maxLength = maxLength;
@@ -44,18 +47,18 @@ export class Outbox<Waiting extends { readonly frame: string }> {
     return this.#frames.size === 0;
   }
 
-  /** Characters that wait. */
+  /** Queued characters. */
   get length(): number {
     return this.#length;
   }
 
   /**
-   * Lets a frame wait. False if the budget has no room for it: a frame that must not be lost waits all the same.
-   * `lossy`: the notification, where the frame is one that may be lost.
+   * Queues a frame. Returns false if the budget has no room for it; a frame that must not be lost is queued anyway.
+   * @param lossy the notification, if it may be lost
    */
   push(waiting: Waiting, lossy?: LossyNotification): boolean {
     this.#lastNumber += 1;
-    const key = lossy?.tells ?? this.#lastNumber;
+    const key = lossy?.key ?? this.#lastNumber;
     const replaced = this.#frames.get(key);
     const length = this.#length + waiting.frame.length - (replaced?.frame.length ?? 0);
     const isFull = replaced === undefined && this.#length >= this.#maxLength;
@@ -65,13 +68,13 @@ export class Outbox<Waiting extends { readonly frame: string }> {
       this.#reported.add(lossy.method);
       return false;
     }
-    this.#frames.delete(key); // The later one stands behind what came between them.
+    this.#frames.delete(key); // The later one takes its place at the end.
     this.#frames.set(key, waiting);
     this.#length = length;
     return isAffordable;
   }
 
-  /** Takes frames out and hands them to `write`, as long as there is room. */
+  /** Removes frames and passes them to `write`, as long as there is room. */
   flush(write: (waiting: Waiting) => void, hasRoom: () => boolean): void {
     for (const [key, waiting] of this.#frames) {
       if (!hasRoom()) break;
@@ -83,7 +86,7 @@ export class Outbox<Waiting extends { readonly frame: string }> {
     if (this.isEmpty) this.#reported.clear();
   }
 
-  /** Nothing is sent any more. */
+  /** Drops all frames. */
   clear(): void {
     this.#frames.clear();
     this.#length = 0;
