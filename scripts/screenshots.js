@@ -33,7 +33,7 @@ writeFileSync(join(folder, "travel.mjs"), travel);
 const next = travel
   .replace('version: "2.1.0"', 'version: "3.0.0"')
   .replace('describe("The name of a city")', 'max(40).describe("The name or the code of a city")')
-  .replace("`3 trains to ${to}`", "`4 trains to ${to}, from 09:12`")
+  .replace(/`3 trains to (.+?)`/, "`4 trains to $1, from 09:12`")
   .replace("// biome", "");
 writeFileSync(join(folder, "travel-next.mjs"), next);
 
@@ -203,7 +203,7 @@ async function hideNames(page) {
     for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
       for (const [own, shown] of all) text.nodeValue = (text.nodeValue ?? "").replaceAll(own, shown);
   }, names);
-  const shown = await page.evaluate(() => document.body.innerText);
+  const shown = await page.evaluate(() => document.body.textContent ?? "");
   const own = [root.replace(/\/$/, ""), tmpdir(), "/home/"].find((each) => shown.includes(each));
   if (own !== undefined) throw new Error(`the picture shows ${own}`);
 }

@@ -33,15 +33,7 @@ export const frame = signal<PageFrame | undefined>(undefined);
 /** The selected bytes of the frame, the end exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** The panel in the lower half of the page. */
-export type PanelName =
-  | "frame"
-  | "timeline"
-  | "compare"
-  | "contract"
-  | "cost"
-  | "process"
-  | "doctor"
-  | "intercept";
+export type PanelName = "frame" | "timeline" | "compare" | "contract" | "cost" | "process" | "doctor" | "intercept";
 export const panel = signal<PanelName>("frame");
 /** The span whose rows the list shows, by its first row; undefined if it shows those of all. */
 export const onlySpan = signal<number | undefined>(undefined);
