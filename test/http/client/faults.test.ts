@@ -245,7 +245,7 @@ describe("a redirect", () => {
   test.each([
     [
       307,
-      "https://elsewhere.example/mcp",
+      "https://ada:pw@elsewhere.example/mcp?code=c0de",
       /redirects with 307 to "https:\/\/elsewhere\.example\/mcp", which is not followed/,
     ],
     [302, "/login", /redirects with 302 to "http:\/\/127\.0\.0\.1:\d+\/login"/],

@@ -122,7 +122,8 @@ function redirected(what: string, { status, type, headers }: Response, from: URL
   const location = headers.get("location");
   const to = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to !== undefined && to.origin === from.origin && (status === 307 || status === 308) && left > 0) return to;
-  const where = to === undefined ? "elsewhere" : `to ${excerpt(to.href)}`;
+  // The query may have a code or a token.
+  const where = to === undefined ? "elsewhere" : `to ${excerpt(to.origin + to.pathname)}`;
   const how = type === "opaqueredirect" ? "redirects" : `redirects with ${status}`;
   const remedy = "connect to where it really is";
   throw new HttpError(status, `${what}: the server ${how} ${where}, which is not followed: ${remedy}`);
