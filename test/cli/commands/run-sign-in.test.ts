@@ -151,6 +151,9 @@ test.runIf(process.platform === "linux" && hasTerminals)(
 
     const shown = await parlance(["tail", "--recording", second, "--no-follow"]);
     expect(shown.stdout).toContain(`${issuer.url}/token`);
+    expect(shown.stdout).toMatch(/client → oauth {9}token \S+=/);
+    expect(shown.stdout).toMatch(/server ← oauth {9}token \{"access_token":"[█*]+"/);
+    expect(shown.stdout).not.toContain(" noise ");
     // The user opens the authorization request, which is printed and has the state.
     const printed = stdout.replaceAll(/^\s*http\S+\/authorize\?\S+$/gm, "");
     const seen = [printed, again.stdout, again.stderr, shown.stdout, await readFile(first, "utf8")].join("\n");

@@ -151,12 +151,13 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
-test.concurrent("a redirect is not followed, and says where it leads", async () => {
+test.concurrent("a redirect is not followed, and says where it leads, without a code", async () => {
   await using http = await plainHttp((_request, response) => {
-    response.writeHead(301, { location: "https://example.com/mcp" }).end();
+    response.writeHead(301, { location: "https://a.b/?code=c0de-4711" }).end();
   });
   const { code, stdout, stderr } = await parlance(["talk", "--once", http.url]);
-  expect(stdout).toContain("POST /mcp: 301 Moved Permanently, go to https://example.com/mcp");
+  expect(stdout).toContain("POST /mcp: 301 Moved Permanently, go to https://a.b/?code=███");
+  expect(stdout + stderr).not.toContain("c0de");
   expect(stderr).toContain("connect to where it really is");
   expect(code).toBe(3);
 });

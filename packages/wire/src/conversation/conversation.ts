@@ -154,10 +154,11 @@ export class Conversation {
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
     // A session that the first entry of it names was begun before the recording.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
-    const row = plainRow("noise", entry, entry.t, { from: frame.from, frame, session, exchange });
+    const kind = exchange?.signIn === undefined ? "noise" : "oauth";
+    const row = plainRow(kind, entry, entry.t, { from: frame.from, frame, session, exchange });
     if (frame.whole) this.#judgeFrame(row, frame, session, exchange);
     else {
-      session.miss();
+      if (kind === "noise") session.miss();
       row.kind = "frag";
       row.unjudged = `it was cut by the recorder: ${frame.bytes.length} of its ${entry.len} bytes are kept`;
     }

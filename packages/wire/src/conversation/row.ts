@@ -4,7 +4,7 @@ import type { Verdict } from "../rules/rule.js";
 import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** The content of a row. `noise` is no message, `frag` the piece of one, `part` a message of a batch. */
+/** The content of a row. `noise` is no message, `frag` the piece of one, `oauth` the body of an exchange of a sign-in. */
 export type RowKind =
   | "req"
   | "res"
@@ -13,6 +13,7 @@ export type RowKind =
   | "batch"
   | "noise"
   | "frag"
+  | "oauth"
   | "stderr"
   | "http"
   | "life"

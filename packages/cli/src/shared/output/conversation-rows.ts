@@ -117,12 +117,14 @@ function idOf(literal: string): Id {
   return typeof value === "number" && String(value) === literal ? value : new ExactNumber(literal);
 }
 
-function noiseOf({ kind, frame, refused }: FrameRow, { len }: FrameEntry): Unmarked {
+function noiseOf({ kind, frame, refused, exchange }: FrameRow, { len }: FrameEntry): Unmarked {
   const bytes = frame?.bytes ?? new Uint8Array(0);
   const text = literalOf({ start: 0, end: Math.min(bytes.length, longestNoise * 4) }, bytes);
   const said = excerpt(text, longestNoise);
   const isCut = frame?.whole === false && refused === undefined;
   const detail = isCut ? `cut by the recorder, ${bytesText(bytes.length)} kept: ${said}` : said;
+  const step = exchange?.signIn;
+  if (kind === "oauth" && step !== undefined) return { kind, detail, ...(step !== "other" && { method: step }) };
   return { kind: kind === "frag" || (frame !== undefined && bytes.length < len) ? "frag" : "noise", detail };
 }
 
@@ -176,7 +178,7 @@ function httpWords({ ph, method, url, status, headers = [], why, x }: Extract<En
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   if (ph === "req") return `${method ?? ""} ${url ?? ""} (exchange ${x})`;
   if (ph === "res") return [status, type, `(exchange ${x})`].filter((each) => each !== undefined).join(" ");
-  return ph === "end" ? `the response is over (exchange ${x})` : `broken off: ${why ?? "no reason"} (exchange ${x})`;
+  return ph === "end" ? `the exchange is over (exchange ${x})` : `broken off: ${why ?? "no reason"} (exchange ${x})`;
 }
 
 const lives: Readonly<Record<string, string>> = {

@@ -18,13 +18,13 @@ export interface Mark {
   readonly text: string;
 }
 
-/** One message of a frame, or what stands in its place: `noise` is no message, `frag` a piece of one. */
+/** One message of a frame, or what stands in its place: `noise` is no message, `frag` a piece of one, `oauth` a body of a sign-in. */
 export interface Part {
-  readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag";
+  readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag" | "oauth";
   readonly id?: Id;
   /** Of a response: the number of the frame with its request. */
   readonly pair?: number;
-  /** The method; of a response that of its request. */
+  /** The method; of a response that of its request; of a body of a sign-in its step. */
   readonly method?: string;
   /** Its content, in a few words of the sender. */
   readonly detail: string;
