@@ -9,8 +9,9 @@ const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.u
 const tallyFile = process.env.TALLY_FILE;
 
 /**
- * Files that only `npm run test:all` runs, which CI does: long forms of behaviour that shorter tests cover too. Files that have both
- * forms choose by test/testing/forms.ts.
+ * Files that only `npm run test:all` runs, which CI does: long forms of behaviour that shorter tests cover too, and tests of
+ * software that `npm ci` does not install, of which `npm test` runs one file each. Files that have both forms choose by
+ * test/testing/forms.ts.
  */
 const longForms = [
   "test/bridge/matrix.test.ts",
@@ -21,10 +22,10 @@ const longForms = [
   "test/docs/readme.test.ts",
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",
-  "test/interop/client.test.ts",
-  "test/interop/http-client.test.ts",
+  "test/interop/!(http).test.ts",
   "test/portable/portable.test.ts",
   "test/protocol/shapes/equivalence.test.ts",
+  "test/web/!(page|page-server).test.ts",
   "test/wire/runs/clean-runs.test.ts",
   "test/wire/runs/clean-runs-http.test.ts",
   "test/wire/runs/misbehaving-http.test.ts",
