@@ -57,10 +57,4 @@ export const allowed: readonly Allowance[] = [
     what: "length",
     reason: "The types of the protocol have a file for each chapter of the specification",
   },
-  {
-    rule: "module-length",
-    path: "packages/cli/src/commands/export/curl.ts",
-    what: "length",
-    reason: "Every format of an export has a file of its own",
-  },
 ];

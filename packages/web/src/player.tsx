@@ -16,6 +16,9 @@ const isRunning = signal(false);
 /** The longest silence of a playback, in milliseconds that pass; a longer one is cut short. */
 const longestSilence = 1_000;
 
+/** The steps of the slider. */
+const steps = 200;
+
 /** Begins to play the recording back, or ends it: all rows show again. */
 export function togglePlayback(): void {
   if (playback.value === undefined) {
@@ -73,6 +76,7 @@ export function Player(): JSX.Element | null {
   if (playback.value === undefined) return null;
   const { at } = playback.value;
   const isAtEnd = at >= duration.value;
+  const step = duration.value / steps;
   return (
     <section class="player" aria-label="Playback">
       <button
@@ -90,12 +94,14 @@ export function Player(): JSX.Element | null {
         aria-label="Time of the recording"
         min={0}
         max={duration.value}
-        step={duration.value / 200}
+        step={step}
         value={at}
         aria-valuetext={`${secondsText(at)} s`}
         onInput={({ currentTarget }) => {
           isRunning.value = false;
-          void seek(currentTarget.valueAsNumber);
+          // The last step of the slider is rounded, and must not miss the last rows.
+          const { valueAsNumber: chosen } = currentTarget;
+          void seek(chosen > duration.value - step / 2 ? duration.value : chosen);
         }}
       />
       <output>

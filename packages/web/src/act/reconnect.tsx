@@ -4,8 +4,8 @@ import type { PageActing } from "../protocol.js";
 import { reconnect } from "./act-state.js";
 
 const eras = [
-  ["handshake", "with initialize, until 2025-11-25"],
-  ["stateless", "without it, since 2026-07-28"],
+  ["handshake", "with initialize"],
+  ["stateless", "without initialize"],
 ] as const;
 
 /** The revision that was negotiated, and a form that begins another conversation in a chosen one. */

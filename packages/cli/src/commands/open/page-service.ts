@@ -1,7 +1,7 @@
 import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
-import type { PageComparison, PageMethods, PageView } from "@parlance/web/protocol";
+import type { InterceptMethods, PageComparison, PageMethods, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf, shellWord } from "../export/exported.js";
@@ -37,6 +37,12 @@ export interface Shown {
 
 const noSpans = { lanes: 0, spans: [] };
 
+type Handlers<Methods extends InterceptMethods> = {
+  readonly [Name in keyof Methods]: (
+    params: Methods[Name] extends (params: infer Params) => unknown ? Params : never,
+  ) => unknown;
+};
+
 /** The view of one page: one recording through one filter. */
 export class PageService {
   readonly #recordings: Recordings;
@@ -62,7 +68,8 @@ export class PageService {
 
   /** The methods of the page. */
   get service(): Service {
-    const handlers: { readonly [Name in keyof PageMethods]: (params: Parameters<PageMethods[Name]>[0]) => unknown } = {
+    const handlers: Handlers<PageMethods> = {
+      ...this.#interceptHandlers,
       recordings: () => this.#recordings.list(),
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
@@ -129,6 +136,15 @@ export class PageService {
       requests: () => this.#requests?.list().catch(explain) ?? [],
       saveRequest: async ({ name, replaces, ...request }) =>
         (await this.#requests?.save(name, request, replaces).catch(explain)) ?? null,
+    };
+    const service = createService();
+    for (const [name, run] of Object.entries(handlers))
+      service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
+    return service;
+  }
+
+  get #interceptHandlers(): Handlers<InterceptMethods> {
+    return {
       interception: () => this.#interception?.state ?? null,
       touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
       setRules: ({ rules }) => {
@@ -141,10 +157,6 @@ export class PageService {
         return null;
       },
     };
-    const service = createService();
-    for (const [name, run] of Object.entries(handlers))
-      service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
-    return service;
   }
 
   /** Stops following the recording. */
