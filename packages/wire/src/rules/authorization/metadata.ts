@@ -31,6 +31,9 @@ export const metadataRules: readonly Rule[] = [
       // A client that was led here by a challenge compares with the URL of the server.
       const identifiers = [...(server === undefined ? [] : [server]), asked];
       if (typeof resource === "string" && identifiers.some((each) => isSameUrl(each, resource))) return;
+      // MCP lets a server with a path have its metadata at the root, where nothing says which path is meant.
+      const isAtRoot = server === undefined && isSameUrl(asked, originOf(url));
+      if (isAtRoot && typeof resource === "string" && originOf(resource) === originOf(url)) return;
       yield {
         says: `\`resource\` is ${describeValue(resource)}, expected ${describeValue(identifiers[0])}`,
         pointer: "/resource",
