@@ -29,11 +29,11 @@ interface CallFlags extends ServerFlags {
 }
 
 /** The forms of saved requests, for help pages. */
-const requestHelp = `Saved requests are JSON files in a folder, .parlance/requests or that of --requests:
-  { "method": "tools/call", "params": { "name": "add", "arguments": { "a": 2 } } }
-  @name         make the request in name.json; arguments behind it replace its own
+const requestHelp = `Saved requests are JSON files in .parlance/requests, or in that of --requests:
+  { "method": "tools/call", "params": { "name": "add", "arguments": {} } }
+  @name         make the request in name.json; arguments replace its own
   @             list them; no server is started
-  --save name   write the call to name.json, without _meta; a file that is there stays`;
+  --save name   write the call to name.json, without _meta; never overwrites`;
 
 /** Adds `parlance call`. */
 export function registerCall(program: Command, invocation: Invocation): void {

@@ -3,9 +3,9 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 
 const help = `The script completes commands, options, hosts, files, the names of configured
-servers, which parlance completion targets prints, and behind parlance call those
-of saved requests, which parlance completion requests prints. To load it in every shell,
-add the line for your shell to its start-up file:
+servers, which parlance completion targets prints, and after parlance call those
+of saved requests, which parlance completion requests prints. To load it in
+every shell, add the line for your shell to its start-up file:
   ~/.bashrc                     source <(parlance completion bash)
   ~/.zshrc, after compinit      source <(parlance completion zsh)
   ~/.config/fish/config.fish    parlance completion fish | source
