@@ -137,7 +137,7 @@ async function readRecordings(): Promise<void> {
 /** Shows the recording of the conversation that has begun, unless another one was chosen in the menu. */
 export async function openNext(): Promise<void> {
   if (recording !== undefined) return;
-  // What still comes of the former one selects nothing.
+  // A late answer for the former recording selects nothing.
   follows.value = false;
   selected.value = undefined;
   frame.value = undefined;

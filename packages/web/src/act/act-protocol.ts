@@ -32,7 +32,7 @@ export interface PageActing {
   readonly recording: string;
   /** The revision that was negotiated; undefined before. */
   readonly revision: string | undefined;
-  /** What a page asked for. */
+  /** The revision or era that a page has requested. */
   readonly asked: PageSpoken;
   /** The revisions that can be asked for, oldest first. */
   readonly versions: readonly string[];

@@ -30,7 +30,7 @@ export interface PageHeld {
   readonly left: number | undefined;
 }
 
-/** What becomes of a held message. */
+/** The decision on a held message. */
 export type PageFate =
   | { readonly did: "send" | "drop" }
   /** Other bytes in its place, or an answer to its sender. */

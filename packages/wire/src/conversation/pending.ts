@@ -49,7 +49,7 @@ interface Hint {
   readonly id?: string;
 }
 
-/** What became of a frame that the recorder has not passed on. */
+/** How the recorder has treated a frame that it has not passed on. */
 interface Withheld {
   /** It will never be passed on. */
   readonly isOver: boolean;

@@ -11,7 +11,7 @@ export interface EventPassage {
   isActive(): boolean;
   /** Records bytes as they came. */
   chunk(bytes: Uint8Array): void;
-  /** What becomes of an event. */
+  /** The decision on an event. */
   fateOf(event: CutEvent): Promise<Fate>;
   /** The mark of the event that was recorded last. */
   markOf(): number | undefined;

@@ -104,7 +104,7 @@ export class ProxyInterceptor implements Interceptor {
     return { fault: fate.did === "send" ? rule?.fault : undefined, fate };
   }
 
-  /** What becomes of a message of a response. Resolves at once if no breakpoint holds it. */
+  /** The decision on a message of a response. Resolves at once if no breakpoint holds it. */
   pass(frame: FrameOnItsWay): Promise<Fate> {
     const row = this.#rowOf(frame);
     return row === undefined ? Promise.resolve({ did: "send" }) : this.#fateOf(row, frame.record);

@@ -51,7 +51,7 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
   return leaveLike(ended);
 }
 
-/** What the thread of the page starts with, and tells the tap. */
+/** The start data of the thread that serves the page, and its messages to the tap. */
 export interface PageThreadStart {
   readonly path: string;
   readonly breakpoints: readonly string[];

@@ -4,7 +4,7 @@ import type { Fate, FromInterceptor, HeldFrame, ReleaseReason, ToInterceptor } f
 
 type RowTest = ReturnType<typeof compileFilter>;
 
-/** How much is held at most: all that waits is in memory, and a peer chooses how much matches. */
+/** The most that is held at a time. Held frames are in memory, and the peers decide how many match. */
 export interface HoldLimits {
   readonly frames: number;
   readonly bytes: number;
@@ -17,7 +17,7 @@ export interface HoldLimits {
  */
 const holdLimits: HoldLimits = { frames: 100, bytes: 4 * 1024 * 1024, time: 5 * 60_000 };
 
-/** Called for what becomes of frames. */
+/** Called when a frame is held or released. */
 export interface BreakpointEvents {
   tell(report: FromInterceptor): void;
   /** A frame that a breakpoint chose is held, or was released. */

@@ -1,7 +1,7 @@
 // The messages between an interceptor, which stands in the way of a conversation, and the page that commands it. They cross
 // threads and processes: everything is plain data.
 
-/** What becomes of a held frame. */
+/** The decision on a held frame. */
 export type Fate =
   /** As it came. */
   | { readonly did: "send" }
