@@ -1,5 +1,6 @@
 import { Conversation, type Entry, type Row } from "@parlance/wire";
 import { expect, test } from "vitest";
+import { Interception } from "../../../packages/cli/src/commands/open/page-interception.js";
 import { PausableClock } from "../../../packages/cli/src/shared/answers/dialog.js";
 import { Breakpoints } from "../../../packages/cli/src/shared/intercept/breakpoints.js";
 import type { Fate, FromInterceptor } from "../../../packages/cli/src/shared/intercept/interception.js";
@@ -28,7 +29,7 @@ function rowsOf(...said: readonly Said[]): readonly Row[] {
 const ping = (id: number, text = ""): Said =>
   `→ {"jsonrpc":"2.0","id":${id},"method":"ping","params":{"text":"${text}"}}`;
 
-/** What becomes of rows, in the order in which it is settled. */
+/** The decisions on rows, in the order in which they are made. */
 function taken(set: Breakpoints, rows: readonly Row[]): readonly string[] {
   const order: string[] = [];
   for (const row of rows) set.take(row, ({ did }: Fate) => void order.push(`${row.n} ${did}`));
@@ -105,4 +106,20 @@ test("a clock that two have paused goes on when both let it", () => {
   expect(clock.isPaused).toBe(true);
   clock.resume(question);
   expect(clock.isPaused).toBe(false);
+});
+
+test("nothing is held any more when the tap that held it is gone", () => {
+  const holding: boolean[] = [];
+  const interception = new Interception("stdio", { breakpoints: ["method:ping"] }, () => undefined);
+  interception.onHolding = (isHolding) => void holding.push(isHolding);
+  interception.enter(() => undefined);
+  const set = new Breakpoints({ tell: (report) => port.take(report), record: () => undefined }, limits);
+  const port = interception.connect({
+    apply: (command) => (command.do === "rules" ? set.set(command.breakpoints) : set.apply(command)),
+  });
+  taken(set, rowsOf(ping(1)));
+  expect(holding).toEqual([true]);
+  port.close();
+  expect(holding).toEqual([true, false]);
+  set.letGo(() => true, "end");
 });

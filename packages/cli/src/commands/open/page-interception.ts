@@ -39,6 +39,7 @@ export class Interception {
   readonly #held = new Map<number, HeldAt>();
   /** Called when the first frame is held, and when none is any more. */
   onHolding: (isHolding: boolean) => void = () => undefined;
+  #isHolding = false;
   #rules: readonly PageRule[];
   #passedOver = 0;
   #letGo = 0;
@@ -159,7 +160,6 @@ export class Interception {
   }
 
   #take(report: FromInterceptor, at: Connected): void {
-    const before = this.#held.size;
     if (report.is === "full") this.#passedOver += 1;
     else if (report.is === "held") {
       const { frame } = report;
@@ -178,7 +178,6 @@ export class Interception {
       if (key !== undefined) this.#held.delete(key);
       if (report.why === "time" || report.why === "page") this.#letGo += 1;
     }
-    if ((before === 0) !== (this.#held.size === 0)) this.onHolding(this.#held.size > 0);
     this.#changed();
   }
 
@@ -187,6 +186,9 @@ export class Interception {
   }
 
   #changed(): void {
+    const isHolding = this.#held.size > 0;
+    if (isHolding !== this.#isHolding) this.onHolding(isHolding);
+    this.#isHolding = isHolding;
     for (const changed of this.#watchers) changed();
   }
 }
