@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { Entry, FrameEntry } from "../../../packages/wire/src/recording/entry.js";
 import { coverCredentials, redact } from "../../../packages/wire/src/redact/redact.js";
@@ -144,4 +146,18 @@ test("a hostile text is covered in linear time", () => {
     const text = part.repeat(400_000);
     expect(Buffer.byteLength(coverCredentials({ url: text }).url ?? "")).toBe(text.length);
   }
+});
+
+test("a text that the engine cannot search is covered as a whole", () => {
+  // Without optimization, as in a process with much code of patterns, V8 runs out of stack in a long match.
+  const script = `
+    import { coverCredentials } from "@parlance/wire";
+    const { url } = coverCredentials({ url: "%3fstate%3d".repeat(400_000) + " Bearer ${hidden}" });
+    console.log([...new Set(url)].sort().join(""), Buffer.byteLength(url));`;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--no-regexp-optimization", "--input-type=module", "-e", script],
+    { cwd: fileURLToPath(new URL("../../../packages/cli/", import.meta.url)), encoding: "utf8" },
+  );
+  expect([stdout, stderr]).toEqual([`*█ ${11 * 400_000 + ` Bearer ${hidden}`.length}\n`, ""]);
 });

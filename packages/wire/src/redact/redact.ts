@@ -424,10 +424,16 @@ function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): read
       index = next;
       return offset;
     };
-    return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
-      const start = offsetOf(at);
-      return [start, offsetOf(at + match.length)];
-    }).filter(([start, end]) => end > start);
+    try {
+      return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
+        const start = offsetOf(at);
+        return [start, offsetOf(at + match.length)];
+      }).filter(([start, end]) => end > start);
+    } catch (error) {
+      // V8 can run out of stack in a match of megabytes, in a process with much code of patterns: all of the text is covered then.
+      if (!(error instanceof RangeError)) throw error;
+      return [[from, to] as const];
+    }
   });
 }
 
