@@ -166,7 +166,7 @@ test("when the page goes, what is held is let go, and that is said", async () =>
 
 test("a flood is not held beyond the bound, and that is said", async () => {
   using folder = new Scratch();
-  const { child, page, untilError } = await tapWithPage(folder, echo, "method:ping");
+  const { child, page, untilError } = await tapWithPage(folder, echo, "method:ping kind:req");
   const ids = Array.from({ length: 103 }, (_, index) => index + 1);
   child.stdin?.write(ids.map((id) => `${request(id)}\n`).join(""));
   const { held } = await page.until((state) => state.passedOver === 3);
