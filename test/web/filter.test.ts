@@ -42,6 +42,37 @@ inBrowser("the filter of the page", () => {
     expect(faults).toEqual([]);
   });
 
+  test("is applied before a key moves in the list that it finds", async () => {
+    using folder = new Scratch();
+    await using served = await ServedPage.open(await recorded(folder));
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    // What the command sends stands still from the moment the filter is typed until the keys after it are pressed.
+    const waiting: (() => void)[] = [];
+    let isHeld = false;
+    await page.routeWebSocket(/\/connection$/, (toPage) => {
+      const server = toPage.connectToServer();
+      server.onMessage((message) => {
+        if (isHeld) waiting.push(() => toPage.send(message));
+        else toPage.send(message);
+      });
+    });
+    await page.reload();
+    await page.getByRole("row", { name: /initialize asks for/ }).click();
+    await page.getByRole("heading", { level: 2, name: /^req/ }).waitFor();
+    await page.keyboard.press("/");
+    isHeld = true;
+    await page.keyboard.type("method:tools/list kind:req");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("G");
+    isHeld = false;
+    for (const send of waiting) send();
+    await page.getByText(/^1 of \d+$/).waitFor();
+    await expect.poll(() => page.locator('[aria-selected="true"] .what').allTextContents()).toEqual(["tools/list"]);
+    await page.getByRole("button", { name: "method:tools/list" }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test("is saved for the next page, and forgotten", async () => {
     using folder = new Scratch();
     const path = await recorded(folder);

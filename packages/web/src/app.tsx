@@ -112,7 +112,7 @@ function Summary(): JSX.Element | null {
           aria-pressed={follows.value}
           onClick={() => {
             follows.value = !follows.value;
-            if (follows.value) selectPlace(shown.count - 1);
+            if (follows.value) void selectPlace(shown.count - 1);
           }}
         >
           live{follows.value ? ", following" : ""} <kbd>f</kbd>

@@ -100,7 +100,7 @@ function Row({ place, row, isSelected, isOfSpan }: RowOptions): JSX.Element {
       aria-selected={isSelected}
       onClick={() => {
         follows.value = false;
-        selectPlace(place);
+        void selectPlace(place);
       }}
       onDblClick={({ target }) => row !== undefined && filterByCell(row, target)}
     >
@@ -183,7 +183,7 @@ function Overview(): JSX.Element {
         const { left, width } = currentTarget.getBoundingClientRect();
         const before = buckets.slice(0, Math.floor(((clientX - left) / width) * buckets.length));
         follows.value = false;
-        selectPlace(before.reduce((sum, { count }) => sum + count, 0));
+        void selectPlace(before.reduce((sum, { count }) => sum + count, 0));
       }}
       title={`${secondsText(whole)} s`}
     >

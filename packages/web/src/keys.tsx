@@ -8,12 +8,12 @@ import {
   detailMode,
   filter,
   follows,
+  move,
   onlySpan,
   open,
   panel,
   select,
   selectedFrame,
-  selectedPlace,
   selectPlace,
   selectViolation,
   view,
@@ -30,10 +30,7 @@ interface Key {
 
 const lines = 20;
 
-const move = (by: number) => (): void => {
-  follows.value = false;
-  selectPlace((selectedPlace.value ?? -1) + by);
-};
+const by = (rows: number) => (): void => move((place) => place + rows);
 
 const views = {
   bytes: { keys: ["b"], does: "the bytes beside the JSON" },
@@ -42,18 +39,18 @@ const views = {
 } as const;
 
 const keys: readonly Key[] = [
-  { keys: ["j", "ArrowDown"], does: "next row", run: move(1) },
-  { keys: ["k", "ArrowUp"], does: "previous row", run: move(-1) },
-  { keys: ["PageDown"], does: `${lines} rows on`, run: move(lines) },
-  { keys: ["PageUp"], does: `${lines} rows back`, run: move(-lines) },
-  { keys: ["g", "Home"], does: "first row", run: move(Number.NEGATIVE_INFINITY) },
-  { keys: ["G", "End"], does: "last row", run: move(Number.POSITIVE_INFINITY) },
+  { keys: ["j", "ArrowDown"], does: "next row", run: by(1) },
+  { keys: ["k", "ArrowUp"], does: "previous row", run: by(-1) },
+  { keys: ["PageDown"], does: `${lines} rows on`, run: by(lines) },
+  { keys: ["PageUp"], does: `${lines} rows back`, run: by(-lines) },
+  { keys: ["g", "Home"], does: "first row", run: by(Number.NEGATIVE_INFINITY) },
+  { keys: ["G", "End"], does: "last row", run: by(Number.POSITIVE_INFINITY) },
   {
     keys: ["f"],
     does: "follow a live recording, or stop following",
     run: () => {
       follows.value = view.value?.live === true && !follows.value;
-      if (follows.value) selectPlace((view.value?.count ?? 0) - 1);
+      if (follows.value) void selectPlace((view.value?.count ?? 0) - 1);
     },
   },
   { keys: ["n"], does: "next violation", run: () => selectViolation(false) },

@@ -40,7 +40,7 @@ async function seek(at: number): Promise<number | undefined> {
   if (found === undefined || (wasOpen && playback.value === undefined)) return undefined;
   const before = playback.value?.count;
   playback.value = { at, count: found.count };
-  if (found.count !== before) selectPlace(found.count - 1);
+  if (found.count !== before) void selectPlace(found.count - 1);
   return found.next;
 }
 

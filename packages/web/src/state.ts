@@ -106,7 +106,7 @@ function takeView(changed: PageView): void {
   const before = view.value;
   view.value = changed;
   refresh();
-  if (follows.value) selectPlace(changed.count - 1);
+  if (follows.value) void selectPlace(changed.count - 1);
   const [rows, bad] = [changed.total - (before?.total ?? 0), changed.violations - (before?.violations ?? 0)];
   if (rows > 0) announcement.value = `${rows} new${bad > 0 ? `, ${bad} violations` : ""}`;
 }
@@ -145,8 +145,15 @@ export async function openNext(): Promise<void> {
   await readRecordings();
 }
 
+let opening: Promise<void> = Promise.resolve();
+
 /** Opens a recording, or sets the filter. */
-export async function open(name = recording): Promise<void> {
+export function open(name = recording): Promise<void> {
+  opening = openView(name);
+  return opening;
+}
+
+async function openView(name: string | undefined): Promise<void> {
   const asked = filter.value;
   try {
     const span = onlySpan.value;
@@ -175,7 +182,7 @@ export async function open(name = recording): Promise<void> {
     });
     document.title = `${opened.recording} · parlance`;
     refresh();
-    if (selected.value === undefined) selectPlace(follows.value ? opened.count - 1 : 0);
+    if (selected.value === undefined) await selectPlace(follows.value ? opened.count - 1 : 0);
     else await select(selected.value);
     if (opened.compares && isFirst) panel.value = "compare";
   } catch (error) {
@@ -216,8 +223,14 @@ async function readFrame(n: number, range: readonly [number, number] | undefined
   });
 }
 
-/** Selects a row by its place in the list. */
-export function selectPlace(place: number): void {
+/** Moves the selection in the list of the filter as it is typed. A key may come before that filter is applied. */
+export function move(to: (place: number) => number): void {
+  follows.value = false;
+  reading = opening.then(() => selectPlace(to(selectedPlace.value ?? -1)));
+}
+
+/** Selects a row by its place in the list, and reads its frame. */
+export async function selectPlace(place: number): Promise<void> {
   const count = listed.value;
   if (count === 0) return;
   const at = Math.min(Math.max(0, place), count - 1);
@@ -227,10 +240,11 @@ export function selectPlace(place: number): void {
   const row = rowAt(at);
   if (row === undefined) reading = selectUnread(at);
   else if (row.n !== undefined) void select(row.n);
+  await reading;
 }
 
 async function selectUnread(place: number): Promise<void> {
-  const [read] = await call("rows", { from: place, count: 1 });
+  const [read] = (await call("rows", { from: place, count: 1 }).catch(() => undefined)) ?? []; // As above.
   if (read?.n === undefined || selectedPlace.value !== place) return;
   selected.value = read.n;
   await readFrame(read.n, undefined);
@@ -239,10 +253,11 @@ async function selectUnread(place: number): Promise<void> {
 /** Selects the next row with a violation, or the one before; after the last one comes the first. */
 export async function selectViolation(back: boolean): Promise<void> {
   follows.value = false;
+  await opening;
   const next = await call("violation", { from: selectedPlace.value ?? -1, back });
   const place = next ?? (await call("violation", { from: back ? (view.value?.count ?? 0) : -1, back }));
   if (next === null) announcement.value = place === null ? "no violation" : `the ${back ? "last" : "first"} violation`;
-  if (place !== null) selectPlace(place);
+  if (place !== null) await selectPlace(place);
 }
 
 /** Adds a condition to the filter, or sets it. */
