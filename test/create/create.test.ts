@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Scratch } from "../cli/scratch.js";
 import { hasTerminals, inTerminal } from "../cli/terminal.js";
+import { inForm } from "../testing/forms.js";
 import { create, createParlance, filesIn, run } from "./made-project.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -74,7 +75,7 @@ test("the packed command makes a project from the folder into which npm installs
   expect(filesIn(scratch.at("my-notes"))).toEqual(filesIn(scratch.at("from-source")));
 });
 
-test.each(["ts", "js"])("the tests of a server in %s pass", async (language) => {
+test.each(inForm({ long: ["ts", "js"], short: ["js"] }))("the tests of a server in %s pass", async (language) => {
   using scratch = new Scratch();
   await create(scratch.path, "--language", language);
   symlinkSync(join(root, "node_modules"), scratch.at("node_modules"));
