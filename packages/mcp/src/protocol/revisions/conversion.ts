@@ -37,20 +37,6 @@ export function having(names: readonly string[], reshape: (value: JsonObject) =>
   return Object.assign(some, { members: new Set(names) });
 }
 
-/**
- * The same reshape with one look at the members of a value before all others. Most messages have none of the members
- * that differ between the revisions.
- */
-export function prechecked(reshape: Reshape): Reshape {
-  const { members } = reshape;
-  if (members === undefined) return reshape;
-  return (value) => {
-    if (!isObject(value)) return value;
-    for (const name in value) if (members.has(name)) return reshape(value);
-    return value;
-  };
-}
-
 function membersOfAll(reshapes: readonly Reshape[]): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   for (const { members } of reshapes) {
