@@ -12,6 +12,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Tests of a value, by the name that JSON Schema gives its type. */
+export const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
+  null: (value) => value === null,
+  boolean: (value) => typeof value === "boolean",
+  number: (value) => typeof value === "number",
+  integer: Number.isInteger,
+  string: (value) => typeof value === "string",
+  array: Array.isArray,
+  object: isObject,
+};
+
 /**
  * The JSON word for a value's type, for messages to people.
  *

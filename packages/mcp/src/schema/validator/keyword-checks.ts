@@ -1,6 +1,5 @@
 import { format as formatsOfLibrary } from "@cfworker/json-schema";
-import { isObject } from "../../base/json.js";
-import { readType } from "../plain-shape.js";
+import { isObject, typeTests } from "../../base/json.js";
 import { Equality } from "./equality.js";
 import type { Check, Evaluation, Finding, Rule, Step } from "./evaluation.js";
 import { stepsPerCharacter } from "./linear-pattern.js";
@@ -108,10 +107,15 @@ function reference({ $ref }: NormalSchema, maker: RuleMaker): Check {
 }
 
 function type(schema: NormalSchema): Check | undefined {
-  const accepts = readType(schema.type);
-  return (
-    accepts && ((evaluation, value, step) => accepts(value) || evaluation.fault(told("type", schema, step, value)))
-  );
+  const test = typeTest(schema.type);
+  return test && ((evaluation, value, step) => test(value) || evaluation.fault(told("type", schema, step, value)));
+}
+
+/** The test for the argument of `type`: one type, or several. */
+export function typeTest(types: unknown): ((value: unknown) => boolean) | undefined {
+  if (!Array.isArray(types)) return typeTests[types as string];
+  const tests = [...new Set(types as readonly string[])].flatMap((name) => typeTests[name] ?? []);
+  return (value) => tests.some((test) => test(value));
 }
 
 /** `const` and `enum`: one set lookup, whatever the number of values. `const` is an `enum` of one value. */

@@ -1,6 +1,5 @@
 import { isObject, kindOf, pointerToken } from "../../base/json.js";
 import type { CheckBounds, JsonSchemaValidator } from "../json-schema-validator.js";
-import { plainShape } from "../plain-shape.js";
 import { shorten } from "../schema-error.js";
 import { moreFaults, type SchemaFault } from "../schema-fault.js";
 import { NotJson } from "./equality.js";
@@ -11,14 +10,12 @@ import type { NormalSchema } from "./normal-form.js";
 
 /**
  * The default validator. It needs no `eval` and runs on every platform. No keyword takes more time than the size of the
- * value times the size of the schema, and the meter bounds that product; see `SchemaLimits.steps`. Values of plain
- * shapes take a quick path unless they are invalid.
+ * value times the size of the schema, and the meter bounds that product; see `SchemaLimits.steps`.
  */
 export const defaultValidator: JsonSchemaValidator = {
   compile(schema, bounds) {
-    const accepts = plainShape(schema);
     const root = new Rules(schema).rule(schema);
-    return (value) => (accepts?.(value) ? valid : faultsOf(value, root, bounds));
+    return (value) => faultsOf(value, root, bounds);
   },
 };
 
