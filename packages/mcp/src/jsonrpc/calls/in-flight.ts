@@ -1,5 +1,3 @@
-import { SmallMap } from "../../base/small-map.js";
-
 /** `closing`: no new calls in either direction; running ones may finish. */
 export type Phase = "open" | "closing" | "closed";
 
@@ -15,6 +13,8 @@ interface Incoming {
   readonly key: CallKey;
   /** The call stays open until one side ends it, and does not count as running. */
   readonly isLongLived: boolean;
+  /** It was answered or cancelled: nothing more is sent for it. Set by `InFlight` alone. */
+  over: boolean;
 }
 
 /** Counts of calls in flight, for leak checks, metrics and graceful shutdown. */
@@ -84,15 +84,18 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     else this.running += 1;
   }
 
-  /** Removes a received call that was answered or cancelled. Its id may be used again. */
-  over(call: IncomingCall): void {
+  /** Removes a received call that was cancelled. Its id may be used again. Its handler counts as running until `settle`. */
+  cancel(call: IncomingCall): void {
+    call.over = true;
     this.#incoming.delete(call.key);
     if (this.waiting > 0 && this.#waiting?.delete(call) === true) this.waiting -= 1;
     this.#checkIdle();
   }
 
-  /** The handler of a received call has finished. After a cancellation this is later than `over`, and until then it counts as running. */
+  /** The handler of a received call has finished. Unless the call was cancelled, this removes it: its id may be used again. */
   settle(call: IncomingCall): void {
+    if (!call.over) this.#incoming.delete(call.key);
+    call.over = true;
     if (call.isLongLived) this.longLived -= 1;
     else this.running -= 1;
     this.#checkIdle();
@@ -157,5 +160,52 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     const listeners = this.#whenIdle;
     this.#whenIdle = [];
     for (const listener of listeners) listener();
+  }
+}
+
+/**
+ * A `Map` for entries that come and go one at a time, such as the calls of a connection. The table of a `Map` is allocated anew
+ * whenever its last entry is deleted, which costs more than everything else that is done for a call; here one entry is beside it.
+ */
+class SmallMap<Key, Value> {
+  #key: Key | undefined;
+  #value: Value | undefined;
+  #others: Map<Key, Value> | undefined;
+  /** A field, and no accessor: it is read for every call. Changed by methods of this class alone. */
+  size = 0;
+
+  get(key: Key): Value | undefined {
+    if (this.size === 0) return undefined;
+    return this.#value !== undefined && this.#key === key ? this.#value : this.#others?.get(key);
+  }
+
+  /** @param value not undefined */
+  set(key: Key, value: Value): void {
+    if (this.#value !== undefined && this.#key === key) this.#value = value;
+    else if (this.#value === undefined && this.#others?.has(key) !== true) {
+      this.#key = key;
+      this.#value = value;
+      this.size += 1;
+    } else {
+      this.#others ??= new Map();
+      const before = this.#others.size;
+      this.#others.set(key, value);
+      this.size += this.#others.size - before;
+    }
+  }
+
+  delete(key: Key): boolean {
+    if (this.#value !== undefined && this.#key === key) {
+      this.#key = undefined;
+      this.#value = undefined;
+    } else if (this.#others?.delete(key) !== true) return false;
+    this.size -= 1;
+    return true;
+  }
+
+  /** The values, in no order. */
+  *values(): Generator<Value> {
+    if (this.#value !== undefined) yield this.#value;
+    if (this.#others !== undefined) yield* this.#others.values();
   }
 }

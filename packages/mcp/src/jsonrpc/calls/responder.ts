@@ -165,7 +165,7 @@ export class Responder {
   #cancel(call: IncomingCall, reason: string, answer?: string): void {
     const { inFlight, settings } = this.#parts;
     if (inFlight.isWaiting(call)) settings.budget.give(call.bytes);
-    inFlight.over(call);
+    inFlight.cancel(call);
     call.cancel(reason);
     this.#answer(call, answer);
   }
@@ -198,14 +198,12 @@ export class Responder {
   #finish(call: IncomingCall, answer: string | undefined): void {
     const { inFlight, settings } = this.#parts;
     settings.budget.give(call.bytes);
-    if (!call.over) {
-      // Remove the id before writing: the peer may reuse it as soon as it sees the response.
-      inFlight.over(call);
-      call.over = true;
+    const wasCancelled = call.over;
+    inFlight.settle(call); // Before writing: the peer may reuse the id as soon as it sees the response.
+    if (!wasCancelled) {
       const isShort = answer === undefined || answer.length <= freeAnswerLength;
       this.#answer(call, isShort ? answer : fittingResponse(answer, call.id, settings.profile, settings.budget));
     }
-    inFlight.settle(call);
     if (inFlight.waiting > 0) this.runWaiting();
   }
 
@@ -383,7 +381,6 @@ export class IncomingCall implements Exchange {
   }
 
   cancel(reason: string): void {
-    this.over = true;
     this.#cancelled = new LocalError("cancelled", reason);
     this.#controller?.abort(this.#cancelled);
   }
