@@ -24,7 +24,6 @@ export type { Call, CallOptions, Exchange } from "../jsonrpc/call.js";
 export type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 export { decode, OutOfBounds, Problem } from "../jsonrpc/codec/decode.js";
 export { encode } from "../jsonrpc/codec/encode.js";
-export { RawJson } from "../jsonrpc/codec/json-text.js";
 export { Connection, type ConnectionOptions } from "../jsonrpc/connection.js";
 export { codes, explainCode, invalidParams, LocalError, methodNotFound, RpcError } from "../jsonrpc/errors.js";
 export { clientLimits, type Limits, serverLimits } from "../jsonrpc/limits.js";
@@ -36,6 +35,7 @@ export {
   isResponse,
   type Message,
   type Params,
+  RawJson,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,

@@ -11,8 +11,8 @@ import type { Connection } from "../jsonrpc/connection.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { type ServeOptions, serveChannel as serve, serveMembers } from "../server/session/serve-channel.js";
 
-export { RawJson } from "../jsonrpc/codec/json-text.js";
 export { invalidParams, LocalError, RpcError } from "../jsonrpc/errors.js";
+export { RawJson } from "../jsonrpc/message.js";
 export type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 export type {
   ContentBlock,

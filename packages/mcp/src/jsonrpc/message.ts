@@ -1,7 +1,7 @@
 // The five forms of JSON-RPC 2.0: request, notification, success, failure, and a batch of them.
 // https://www.jsonrpc.org/specification
 
-import { encodeValue, markLiteral, parseExactly } from "./codec/json-text.js";
+import { parseExactly } from "./codec/scan.js";
 
 /**
  * A number that JavaScript cannot hold exactly, kept as it was written: `9007199254740993`, `1e400`, `-0`, `1.5`.
@@ -40,7 +40,21 @@ export class ExactNumber {
    * @throws TypeError for a value without a JSON form (a BigInt, a cycle, a function), RangeError for one nested too deeply
    */
   static stringify(value: unknown, indent?: number): string {
-    return encodeValue(value, indent);
+    if (value instanceof RawJson) return value.text;
+    const outer = mark;
+    mark = crypto.randomUUID();
+    const used = mark;
+    let text: string | undefined;
+    try {
+      text = JSON.stringify(value, undefined, indent);
+    } finally {
+      mark = outer;
+    }
+    if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value`);
+    return text
+      .split(`"${used}`)
+      .map((part, index) => (index === 0 ? part : part.replace('"', "")))
+      .join("");
   }
 
   /** The literal as it was written. */
@@ -48,9 +62,31 @@ export class ExactNumber {
     return this.text;
   }
 
-  /** A mark that the encoder of this library replaces by the literal. */
+  /** The literal, with a mark in front that `stringify` removes together with the quotes. */
   toJSON(): string {
-    return markLiteral(this.text);
+    written.exactNumbers += 1;
+    return mark + this.text;
+  }
+}
+
+/** How many exact numbers `JSON.stringify` has been given: a text without any needs no literals. */
+export const written = { exactNumbers: 0 };
+
+/** The mark of the value that `ExactNumber.stringify` is writing; empty while it writes none. A peer cannot guess it. */
+let mark = "";
+
+/** A result or params that are already serialised; the encoder inserts the text unchanged. The text must be one JSON value. */
+export class RawJson {
+  /** The JSON text, as it is spliced into the message. */
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The parsed value, for `JSON.stringify`. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
   }
 }
 

@@ -1,9 +1,9 @@
 import { kindOf } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
-import { RawJson } from "../../jsonrpc/codec/json-text.js";
 import type { ConnectionState, Remote } from "../../jsonrpc/connection.js";
 import { LocalError } from "../../jsonrpc/errors.js";
+import { RawJson } from "../../jsonrpc/message.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { ClientCapabilities, ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";

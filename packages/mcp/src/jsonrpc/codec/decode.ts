@@ -4,7 +4,6 @@ import { codes } from "../errors.js";
 import { type Limits, serverLimits } from "../limits.js";
 import { ExactNumber, type Id, type Message, type Params } from "../message.js";
 import { baseProfile, type Profile } from "../profile.js";
-import { parseExactly } from "./json-text.js";
 import {
   closeBrace,
   closeBracket,
@@ -14,6 +13,7 @@ import {
   membersOfElements,
   openBrace,
   openBracket,
+  parseExactly,
   quote,
   skipString,
 } from "./scan.js";

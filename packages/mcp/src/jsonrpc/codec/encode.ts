@@ -1,6 +1,27 @@
-import { type Batch, type ErrorObject, ExactNumber, type Id, type Message, type Params } from "../message.js";
+import {
+  type Batch,
+  type ErrorObject,
+  ExactNumber,
+  type Id,
+  type Message,
+  type Params,
+  RawJson,
+  written,
+} from "../message.js";
 import { baseProfile, type Profile } from "../profile.js";
-import { encodeValue, type RawJson } from "./json-text.js";
+
+/**
+ * The JSON text of a value. It writes each `ExactNumber` as its literal.
+ *
+ * @throws as `ExactNumber.stringify`
+ */
+export function encodeValue(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  const before = written.exactNumbers;
+  const text: string | undefined = JSON.stringify(value);
+  // Hardly any value has such a number; only then is it written again, with literals.
+  return text === undefined || written.exactNumbers !== before ? ExactNumber.stringify(value) : text;
+}
 
 /** An id as it stands on the wire. */
 function encodeId(id: Id): string {

@@ -217,3 +217,39 @@ function skipSpace(text: string, at: number): number {
   while (index < text.length && text.charCodeAt(index) <= 0x20) index += 1;
   return index;
 }
+
+// `JSON.parse` returns doubles. To keep the literal of a number, it gets a string with a random mark in front. The mark is new each
+// time, so no string of a peer can begin with it.
+
+/** A string, or the literal of a number. */
+const tokens = /"|-?\d[\d.eE+-]*/g;
+
+/** The text with each number that a double would change as a string with the result of `draw` in front; undefined if there is none. */
+function marked(text: string, draw: () => string): string | undefined {
+  const parts: string[] = [];
+  let from = 0;
+  tokens.lastIndex = 0;
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const [literal] = found;
+    if (literal === '"') {
+      tokens.lastIndex = skipString(text, found.index);
+    } else if (String(Number(literal)) !== literal) {
+      parts.push(text.slice(from, found.index), `"${draw()}${literal}"`);
+      from = found.index + literal.length;
+    }
+  }
+  return parts.length === 0 ? undefined : parts.join("") + text.slice(from);
+}
+
+/** The value of a JSON text, with `keep(literal)` for each number that a double would change; undefined if there is none. */
+export function parseExactly(text: string, keep: (literal: string) => unknown): unknown {
+  let drawn = "";
+  const passed = marked(text, () => {
+    drawn ||= crypto.randomUUID();
+    return drawn;
+  });
+  if (passed === undefined) return undefined;
+  return JSON.parse(passed, (_key, value: unknown) =>
+    typeof value === "string" && value.startsWith(drawn) ? keep(value.slice(drawn.length)) : value,
+  );
+}

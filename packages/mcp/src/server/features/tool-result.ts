@@ -1,5 +1,5 @@
 import { kindOf } from "../../base/json.js";
-import { encodeValue } from "../../jsonrpc/codec/json-text.js";
+import { encodeValue } from "../../jsonrpc/codec/encode.js";
 import { type ParamsFault, thrownText } from "../../jsonrpc/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import {

@@ -1,9 +1,9 @@
 import { bindMethods } from "../../base/bound-methods.js";
 import { isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
-import { encodeValue, RawJson } from "../../jsonrpc/codec/json-text.js";
+import { encodeValue } from "../../jsonrpc/codec/encode.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
-import type { Id, Params } from "../../jsonrpc/message.js";
+import { type Id, type Params, RawJson } from "../../jsonrpc/message.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from "../../../base/json.js";
 import type { Exchange } from "../../../jsonrpc/call.js";
-import { RawJson } from "../../../jsonrpc/codec/json-text.js";
 import { codes, invalidParams, methodNotFound, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
-import type { Params } from "../../../jsonrpc/message.js";
+import { type Params, RawJson } from "../../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import { metaKeys, readMeta } from "../../../protocol/meta.js";
 import { methods } from "../../../protocol/methods.js";
