@@ -1,12 +1,14 @@
-import { isPromise } from "../base/maybe-promise.js";
+import { joinResponses, repeatedId } from "./batch.js";
 import type { Call, Exchange } from "./call.js";
+import { runNotification, runRequest } from "./calls/responder.js";
 import { type Decoded, decode, Problem } from "./codec/decode.js";
-import { encodeFailure, encodeSuccess } from "./codec/encode.js";
-import { codes, type ErrorMapper, HookError, internalError, RpcError } from "./errors.js";
-import { atOnce } from "./hooks.js";
-import { type ErrorObject, type Id, idKey, type Message, type Params } from "./message.js";
+import type { Message } from "./message.js";
 import { type PeerOptions, type PeerSettings, peerSettings, responseToProblem } from "./peer-settings.js";
-import { faultOf, type Reporter } from "./report.js";
+import type { Reporter } from "./report.js";
+
+// Used by the folder of HTTP under these paths.
+export { inFlightProblem, runRequest } from "./calls/responder.js";
+export { joinResponses, repeatedId };
 
 /** Answers single frames without a connection, for a POST handler, a queue worker or a test. */
 export type Answerer = (frame: string, exchange?: Exchange) => string | undefined | Promise<string | undefined>;
@@ -83,26 +85,6 @@ function answerBatch(
   return waits ? Promise.all(answers).then(joinResponses) : joinResponses(answers as (string | undefined)[]);
 }
 
-/** The problem of a request whose id is that of an earlier request of the batch; otherwise adds its id to `ids`. */
-export function repeatedId(message: Message, ids: Set<unknown>): Problem | undefined {
-  if (!("method" in message && "id" in message)) return undefined;
-  const key = idKey(message.id);
-  if (ids.has(key)) return inFlightProblem(message.id);
-  ids.add(key);
-  return undefined;
-}
-
-/** The problem of a request whose id is that of a running one. The running request continues. */
-export function inFlightProblem(id: Id): Problem {
-  return new Problem(codes.invalidRequest, "id belongs to a request that is still in flight", "/id", id, "request");
-}
-
-/** The response to a batch; undefined if it has only notifications. */
-export function joinResponses(answers: readonly (string | undefined)[]): string | undefined {
-  const given = answers.filter((answer) => answer !== undefined);
-  return given.length === 0 ? undefined : `[${given.join(",")}]`;
-}
-
 /** The exchange of a call without a connection: it is never cancelled, and it drops notifications. */
 function detachedExchange(report: Reporter): Exchange {
   return {
@@ -113,102 +95,4 @@ function detachedExchange(report: Reporter): Exchange {
     drained: () => Promise.resolve(),
     report,
   };
-}
-
-/** An exchange that may know that it has ended. Errors after its end are not reported: a cancelled handler stops by throwing. */
-interface Endable extends Exchange {
-  readonly over?: boolean;
-  /** Called with the error of the response and the thrown value. */
-  failed?(error: ErrorObject, thrown: unknown): void;
-}
-
-/** Runs a request and returns its response. A result that cannot be serialised is answered with an error. */
-export function runRequest(
-  handle: Call,
-  id: Id,
-  method: string,
-  params: Params | undefined,
-  exchange: Endable,
-  settings: PeerSettings,
-): string | Promise<string> {
-  try {
-    const result = handle(method, params, exchange);
-    if (!isPromise(result)) return encodeSuccess(id, result, settings.profile);
-    return Promise.resolve(result).then(
-      (value) => finish(id, method, params, value, exchange, settings),
-      (error: unknown) => fail(id, method, params, error, exchange, settings),
-    );
-  } catch (error) {
-    return fail(id, method, params, error, exchange, settings);
-  }
-}
-
-function finish(
-  id: Id,
-  method: string,
-  params: Params | undefined,
-  result: unknown,
-  exchange: Endable,
-  settings: PeerSettings,
-): string {
-  try {
-    return encodeSuccess(id, result, settings.profile);
-  } catch (error) {
-    return fail(id, method, params, error, exchange, settings);
-  }
-}
-
-function fail(
-  id: Id,
-  method: string,
-  params: Params | undefined,
-  thrown: unknown,
-  exchange: Endable,
-  settings: PeerSettings,
-): string {
-  const fault = (error: unknown): void => {
-    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
-  };
-  const told = toErrorObject(thrown, settings.mapError, fault);
-  exchange.failed?.(told, thrown);
-  return encodeFailure(id, told, settings.profile);
-}
-
-/**
- * Converts a thrown value to the error that the peer receives. A value that is neither an `RpcError` nor mapped to one
- * becomes *Internal error* without a message, a stack or a cause; `fault` gets the value.
- */
-export function toErrorObject(
-  error: unknown,
-  map: ErrorMapper | undefined,
-  fault: (error: unknown) => void,
-): ErrorObject {
-  const thrown = error instanceof HookError ? error.cause : error;
-  try {
-    const told = thrown instanceof RpcError ? thrown : map && atOnce("mapError", () => map(thrown));
-    if (told instanceof RpcError) return told.toJSON();
-  } catch (failed) {
-    fault(failed);
-  }
-  fault(error);
-  return internalError;
-}
-
-/** Runs a notification. It has no response, not even for an error. */
-export function runNotification(
-  handle: Call,
-  method: string,
-  params: Params | undefined,
-  exchange: Endable,
-  settings: PeerSettings,
-): undefined | Promise<undefined> {
-  const fault = (error: unknown): undefined => {
-    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
-  };
-  try {
-    const result = handle(method, params, exchange);
-    return isPromise(result) ? Promise.resolve(result).then(() => undefined, fault) : undefined;
-  } catch (error) {
-    return fault(error);
-  }
 }

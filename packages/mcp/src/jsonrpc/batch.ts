@@ -1,11 +1,15 @@
+import { weightOfText } from "../base/byte-budget.js";
 import { checkMembers } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import type { CallOptions } from "./call.js";
 import { type Caller, callMembers, type Outcome } from "./calls/caller.js";
+import { type ConnectionParts, inFlightProblem, type Responder } from "./calls/responder.js";
+import { Problem } from "./codec/decode.js";
 import { encodeRequest } from "./codec/encode.js";
 import { LocalError, notJson } from "./errors.js";
-import type { Params } from "./message.js";
+import { type Id, idKey, type Message, type Params, type RpcRequest } from "./message.js";
+import { responseToProblem } from "./peer-settings.js";
 
 interface Entry {
   /** Undefined for a notification. */
@@ -96,6 +100,75 @@ function encodeNotification({ method, params }: Entry): string {
   } catch (error) {
     throw notJson(method, error);
   }
+}
+
+/**
+ * The response to a batch of the peer, while the batch is read. Its requests run concurrently; their responses are sent in one array,
+ * or nothing if there are none.
+ */
+export class BatchResponse {
+  readonly #responder: Responder;
+  readonly #parts: ConnectionParts;
+  readonly #answers: (string | undefined)[] = [];
+  readonly #ids = new Set<unknown>();
+  /** The batch itself, until its end has been read, and its requests without a response. */
+  #pending = 1;
+  /** Bytes of the responses that wait for the last one. */
+  #held = 0;
+  #first: Id | undefined;
+
+  constructor(responder: Responder, parts: ConnectionParts) {
+    this.#responder = responder;
+    this.#parts = parts;
+  }
+
+  /** Handles the next request, or the next element that is not a message. */
+  take(element: RpcRequest | Problem): void {
+    this.#pending += 1;
+    const problem = element instanceof Problem ? element : repeatedId(element, this.#ids);
+    if (problem !== undefined) {
+      this.#reply(responseToProblem(problem, this.#parts.settings.profile));
+      return;
+    }
+    const request = element as RpcRequest; // A problem was answered above.
+    this.#first ??= request.id;
+    this.#responder.request(request, Number.POSITIVE_INFINITY, this.#reply); // The length of the whole frame says nothing of its part.
+  }
+
+  /** Called after the last element. */
+  end(): void {
+    this.#reply(undefined);
+  }
+
+  readonly #reply = (answer: string | undefined): void => {
+    const { settings, out } = this.#parts;
+    this.#answers.push(answer);
+    this.#pending -= 1;
+    if (this.#pending > 0) {
+      const bytes = answer === undefined ? 0 : weightOfText(answer);
+      if (settings.budget.take(bytes)) this.#held += bytes;
+      return;
+    }
+    settings.budget.give(this.#held);
+    const joined = joinResponses(this.#answers);
+    if (joined !== undefined) out.write(joined, this.#first, true);
+    else if (this.#first !== undefined) out.unanswered(this.#first);
+  };
+}
+
+/** The problem of a request whose id is that of an earlier request of the batch; otherwise adds its id to `ids`. */
+export function repeatedId(message: Message, ids: Set<unknown>): Problem | undefined {
+  if (!("method" in message && "id" in message)) return undefined;
+  const key = idKey(message.id);
+  if (ids.has(key)) return inFlightProblem(message.id);
+  ids.add(key);
+  return undefined;
+}
+
+/** The response to a batch; undefined if it has only notifications. */
+export function joinResponses(answers: readonly (string | undefined)[]): string | undefined {
+  const given = answers.filter((answer) => answer !== undefined);
+  return given.length === 0 ? undefined : `[${given.join(",")}]`;
 }
 
 const addsCall = "batch.request(method, params) adds a call, whose outcome batch.send() returns";

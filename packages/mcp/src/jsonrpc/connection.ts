@@ -4,7 +4,7 @@ import { foreignMembers } from "../base/foreign-members.js";
 import type { FrameRefusal } from "../base/framing.js";
 import { kindOf } from "../base/json.js";
 import { longestTimer } from "../base/settles-within.js";
-import { RequestBatch } from "./batch.js";
+import { BatchResponse, RequestBatch } from "./batch.js";
 import type { Authentication, Call, CallOptions } from "./call.js";
 import { Caller, defaultTimeouts, type OutgoingCall } from "./calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "./calls/in-flight.js";
@@ -309,7 +309,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   #batchFrame(elements: readonly (Message | Problem)[], frame: string): void {
     const { aliases } = this.#options;
-    const reply = this.#responder.batch();
+    const reply = new BatchResponse(this.#responder, this.#parts);
     for (const [index, element] of elements.entries()) {
       if (this.phase === "closed") break; // By what an earlier element set off.
       if (element instanceof Problem) {

@@ -1,12 +1,12 @@
 import { bindMethods } from "../../base/bound-methods.js";
 import { type ByteBudget, weightOfMessage, weightOfText } from "../../base/byte-budget.js";
-import { markHandled } from "../../base/maybe-promise.js";
-import { inFlightProblem, joinResponses, repeatedId, runNotification, runRequest } from "../answerer.js";
+import { isPromise, markHandled } from "../../base/maybe-promise.js";
 import { type Authentication, type Call, type Exchange, identityOf, type RemoteCall } from "../call.js";
 import { isInexact, Problem } from "../codec/decode.js";
-import { encodeFailure } from "../codec/encode.js";
+import { encodeFailure, encodeSuccess } from "../codec/encode.js";
 import { membersOf, membersOfElements } from "../codec/scan.js";
-import { codes, internalError, LocalError } from "../errors.js";
+import { codes, type ErrorMapper, HookError, internalError, LocalError, RpcError } from "../errors.js";
+import { atOnce } from "../hooks.js";
 import {
   type ErrorObject,
   ExactNumber,
@@ -19,18 +19,10 @@ import {
 import type { Outbound } from "../outbound.js";
 import { type PeerSettings, responseToProblem } from "../peer-settings.js";
 import type { Profile } from "../profile.js";
-import type { Reporter } from "../report.js";
+import { faultOf, type Reporter } from "../report.js";
 import { type Cancellation, cancelledError, type Routing } from "../routing.js";
 import type { Caller, OutgoingCall } from "./caller.js";
 import type { CallKey, InFlight } from "./in-flight.js";
-
-/** The response to a batch while the batch is read. */
-export interface BatchResponse {
-  /** Handles the next request, or the next element that is not a message. */
-  take(element: RpcRequest | Problem): void;
-  /** Called after the last element. */
-  end(): void;
-}
 
 /** The requests that this side receives: their admission, handlers, responses and cancellation. */
 export class Responder {
@@ -82,40 +74,6 @@ export class Responder {
   problem(problem: Problem): void {
     const answer = responseToProblem(problem, this.#parts.settings.profile);
     if (answer !== undefined) this.#parts.out.write(answer, problem.id, true);
-  }
-
-  /** Runs the requests of a batch concurrently and sends their responses in one array, or nothing if there are none. */
-  batch(): BatchResponse {
-    const { budget } = this.#parts.settings;
-    const answers: (string | undefined)[] = [];
-    let held = 0; // Bytes of the responses that wait for the last one.
-    const ids = new Set<unknown>();
-    let pending = 1; // The batch itself, until its end has been read.
-    let first: Id | undefined;
-    const reply: SendResponse = (answer) => {
-      answers.push(answer);
-      pending -= 1;
-      if (pending > 0) {
-        const bytes = answer === undefined ? 0 : weightOfText(answer);
-        if (budget.take(bytes)) held += bytes;
-        return;
-      }
-      budget.give(held);
-      const joined = joinResponses(answers);
-      if (joined !== undefined) this.#parts.out.write(joined, first, true);
-      else if (first !== undefined) this.#parts.out.unanswered(first);
-    };
-    return {
-      take: (element) => {
-        pending += 1;
-        const problem = element instanceof Problem ? element : repeatedId(element, ids);
-        if (problem !== undefined) return reply(responseToProblem(problem, this.#parts.settings.profile));
-        const request = element as RpcRequest;
-        first ??= request.id;
-        this.request(request, Number.POSITIVE_INFINITY, reply); // The length of the whole frame says nothing of its part.
-      },
-      end: () => reply(undefined),
-    };
   }
 
   /**
@@ -224,6 +182,109 @@ export class Responder {
       this.#run(next);
     }
     this.#filling = false;
+  }
+}
+
+/** The problem of a request whose id is that of a running one. The running request continues. */
+export function inFlightProblem(id: Id): Problem {
+  return new Problem(codes.invalidRequest, "id belongs to a request that is still in flight", "/id", id, "request");
+}
+
+/** An exchange that may know that it has ended. Errors after its end are not reported: a cancelled handler stops by throwing. */
+interface Endable extends Exchange {
+  readonly over?: boolean;
+  /** Called with the error of the response and the thrown value. */
+  failed?(error: ErrorObject, thrown: unknown): void;
+}
+
+/** Runs a request and returns its response. A result that cannot be serialised is answered with an error. */
+export function runRequest(
+  handle: Call,
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  exchange: Endable,
+  settings: PeerSettings,
+): string | Promise<string> {
+  try {
+    const result = handle(method, params, exchange);
+    if (!isPromise(result)) return encodeSuccess(id, result, settings.profile);
+    return Promise.resolve(result).then(
+      (value) => finish(id, method, params, value, exchange, settings),
+      (error: unknown) => fail(id, method, params, error, exchange, settings),
+    );
+  } catch (error) {
+    return fail(id, method, params, error, exchange, settings);
+  }
+}
+
+function finish(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  result: unknown,
+  exchange: Endable,
+  settings: PeerSettings,
+): string {
+  try {
+    return encodeSuccess(id, result, settings.profile);
+  } catch (error) {
+    return fail(id, method, params, error, exchange, settings);
+  }
+}
+
+function fail(
+  id: Id,
+  method: string,
+  params: Params | undefined,
+  thrown: unknown,
+  exchange: Endable,
+  settings: PeerSettings,
+): string {
+  const fault = (error: unknown): void => {
+    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
+  };
+  const told = toErrorObject(thrown, settings.mapError, fault);
+  exchange.failed?.(told, thrown);
+  return encodeFailure(id, told, settings.profile);
+}
+
+/**
+ * Converts a thrown value to the error that the peer receives. A value that is neither an `RpcError` nor mapped to one
+ * becomes *Internal error* without a message, a stack or a cause; `fault` gets the value.
+ */
+export function toErrorObject(
+  error: unknown,
+  map: ErrorMapper | undefined,
+  fault: (error: unknown) => void,
+): ErrorObject {
+  const thrown = error instanceof HookError ? error.cause : error;
+  try {
+    const told = thrown instanceof RpcError ? thrown : map && atOnce("mapError", () => map(thrown));
+    if (told instanceof RpcError) return told.toJSON();
+  } catch (failed) {
+    fault(failed);
+  }
+  fault(error);
+  return internalError;
+}
+
+/** Runs a notification. It has no response, not even for an error. */
+export function runNotification(
+  handle: Call,
+  method: string,
+  params: Params | undefined,
+  exchange: Endable,
+  settings: PeerSettings,
+): undefined | Promise<undefined> {
+  const fault = (error: unknown): undefined => {
+    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
+  };
+  try {
+    const result = handle(method, params, exchange);
+    return isPromise(result) ? Promise.resolve(result).then(() => undefined, fault) : undefined;
+  } catch (error) {
+    return fault(error);
   }
 }
 

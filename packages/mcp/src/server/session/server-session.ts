@@ -1,8 +1,8 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { Clock } from "../../base/clock.js";
 import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
-import { toErrorObject } from "../../jsonrpc/answerer.js";
 import type { Authentication, Call, Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import { toErrorObject } from "../../jsonrpc/calls/responder.js";
 import type { Connection } from "../../jsonrpc/connection.js";
 import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
