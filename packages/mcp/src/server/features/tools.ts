@@ -25,11 +25,11 @@ import { Context, withoutArguments } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
-import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
+import { requireAccess, requireScopes, type ScopedDefinition } from "../required-scopes.js";
 import type { Operation, Servable } from "../servable.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
-import { type Registration, Registry } from "./registry.js";
+import { type Registration, Registry, type Visibility } from "./registry.js";
 import {
   checkedResult,
   errorResult,
