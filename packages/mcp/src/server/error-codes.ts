@@ -3,7 +3,6 @@ import { catalogueCodes } from "../protocol/errors.js";
 import { isObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
-import { ToolError } from "./features/tool-result.js";
 import type { Operation } from "./servable.js";
 
 /** Whose codes a server sends: the specification's, or those that tutorials teach, where they can do least harm. */
@@ -72,11 +71,15 @@ export function failedTool({ method, operation }: CodedCall, result: unknown): R
   return new RpcError(catalogueCodes.toolExecutionFailed, text?.text ?? "Tool execution failed");
 }
 
-/** In the stateless era, what the specification has for an error of the catalogue: another code, or a result of the tool. */
-export function specified({ method, operation: { revision } }: CodedCall, error: unknown): unknown {
+/** Whether an error of the catalogue is a result of the tool to the specification, which the stateless era speaks. */
+export function isFailedTool({ method, operation }: CodedCall, error: unknown): error is RpcError {
+  if (!(error instanceof RpcError) || speaksCatalogue("catalogue", operation.revision)) return false;
+  return method === methods.callTool && failures.has(error.code);
+}
+
+/** In the stateless era, an error of the catalogue with the code that the specification has for it. */
+export function specified({ operation: { revision } }: CodedCall, error: unknown): unknown {
   if (!(error instanceof RpcError) || speaksCatalogue("catalogue", revision)) return error;
   const code = specifiedCode(error.code, revision);
-  if (code === undefined) return error;
-  if (method === methods.callTool && failures.has(error.code)) return new ToolError(error.message);
-  return new RpcError(code, error.message, error.data, { cause: error });
+  return code === undefined ? error : new RpcError(code, error.message, error.data, { cause: error });
 }

@@ -7,11 +7,11 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { JsonObject } from "../protocol/json.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { type Middleware, MiddlewareChain, wrapped } from "../session/middleware.js";
-import { type ErrorCodes, failedTool, specified } from "./error-codes.js";
+import { type ErrorCodes, failedTool, isFailedTool, specified } from "./error-codes.js";
 import type { ExtensionMethods } from "./features/extension-methods.js";
 import type { Feature, MethodCall } from "./features/feature.js";
 import type { Tasks } from "./features/tasks/tasks.js";
-import { errorResult, ToolError } from "./features/tool-result.js";
+import { errorResult } from "./features/tool-result.js";
 import type { Tools } from "./features/tools.js";
 import { InputRequired } from "./input/input-request.js";
 import { InputPending } from "./input/replay.js";
@@ -158,9 +158,9 @@ export class Pipeline {
   }
 
   #failed(call: CalledOperation, thrown: unknown): unknown {
-    const error = this.#parts.errorCodes === "catalogue" ? specified(call, thrown) : thrown;
-    const isResult = error !== thrown && error instanceof ToolError;
-    return isResult ? this.#succeeded(call, errorResult(error.content)) : this.#reject(call, error);
+    if (this.#parts.errorCodes === "specification") return this.#reject(call, thrown);
+    if (!isFailedTool(call, thrown)) return this.#reject(call, specified(call, thrown));
+    return this.#succeeded(call, errorResult([{ type: "text", text: thrown.message }]));
   }
 
   /** Fails the call with `error`, even if `onEnd` fails. */
