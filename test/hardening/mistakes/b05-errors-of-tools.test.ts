@@ -3,7 +3,7 @@ import { connect } from "@parlance/mcp/client";
 import { createServer, RpcError, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import type { ToolErrors } from "../../../packages/mcp/src/server/features/tool-result.js";
+import type { ToolErrors } from "../../../packages/mcp/src/server/features/tool-definitions.js";
 import { recordingFiles } from "../../cli/recording-files.js";
 import { openAsked } from "../../server/input/open.js";
 import { speak } from "../../server/speak.js";

@@ -43,9 +43,14 @@ export type {
   ResourceTemplateReader,
 } from "../server/features/resources/resource-definitions.js";
 export { uriTemplate } from "../server/features/resources/uri-template.js";
-export type { ToolReturn } from "../server/features/tool-result.js";
-export { ToolError } from "../server/features/tool-result.js";
-export { type DefinedTool, type ToolDefinition, type ToolHandler, tool } from "../server/features/tools.js";
+export {
+  type DefinedTool,
+  type ToolDefinition,
+  ToolError,
+  type ToolHandler,
+  type ToolReturn,
+  tool,
+} from "../server/features/tool-definitions.js";
 export {
   elicitForm,
   elicitUrl,

@@ -11,8 +11,7 @@ import { type ErrorCodes, failedTool, isFailedTool, specified } from "./error-co
 import type { ExtensionMethods } from "./features/extension-methods.js";
 import type { Feature, MethodCall } from "./features/feature.js";
 import type { Tasks } from "./features/tasks/tasks.js";
-import { errorResult } from "./features/tool-result.js";
-import type { Tools } from "./features/tools.js";
+import { errorResult, type Tools } from "./features/tools.js";
 import { InputRequired } from "./input/input-request.js";
 import { InputPending } from "./input/replay.js";
 import type { Operation, OperationCall, Servable } from "./servable.js";

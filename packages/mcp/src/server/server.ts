@@ -36,15 +36,15 @@ import { Resources } from "./features/resources/resources.js";
 import { Subscriptions } from "./features/subscriptions.js";
 import { type TaskOptions, taskLimits, taskMembers } from "./features/tasks/task-store.js";
 import { Tasks } from "./features/tasks/tasks.js";
-import type { ToolErrors } from "./features/tool-result.js";
-import {
-  type DefinedTool,
-  type ToolDefinition,
-  type ToolHandler,
-  type ToolRegistration,
-  Tools,
-  type TypesOfTools,
-} from "./features/tools.js";
+import type {
+  DefinedTool,
+  ToolDefinition,
+  ToolErrors,
+  ToolHandler,
+  ToolRegistration,
+  TypesOfTools,
+} from "./features/tool-definitions.js";
+import { Tools } from "./features/tools.js";
 import { createStateSeal, type StateSealOptions, stateSealMembers } from "./input/request-state.js";
 import { type Hooks, hookMembers, Pipeline } from "./pipeline.js";
 import type { Operation, Servable } from "./servable.js";

@@ -1,195 +1,45 @@
-import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { kindOf } from "../../base/json.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
+import { encodeValue } from "../../jsonrpc/codec/encode.js";
 import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
-import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
-import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { methods } from "../../protocol/methods.js";
-import { type MirroredParam, readMirroredParams } from "../../protocol/mirrored-params.js";
-import type { Icon } from "../../protocol/types/content.js";
-import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../../protocol/types/tools.js";
 import {
-  type CompiledSchema,
-  compileFor,
-  type InferInput,
-  type InferOutput,
-  type InputSchema,
-  type Schema,
-} from "../../schema/compile.js";
-import type { RawShape } from "../../schema/raw-shape.js";
+  contentFault,
+  encodeBytes,
+  firstFault,
+  jsonFault,
+  metaFault,
+  type SendableContent,
+  unsendable,
+} from "../../protocol/sendable.js";
+import type { ContentBlock } from "../../protocol/types/content.js";
+import type { CallToolResult, ToolExecution } from "../../protocol/types/tools.js";
+import type { InputSchema, Schema } from "../../schema/compile.js";
 import type { Checked } from "../../schema/schema-fault.js";
-import { isStandardSchema } from "../../schema/standard-schema.js";
-import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
-import { Context, withoutArguments } from "../context.js";
+import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
-import { requireAccess, requireScopes, type ScopedDefinition } from "../required-scopes.js";
+import { requireScopes } from "../required-scopes.js";
 import type { Operation, Servable } from "../servable.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
-import { type Registration, Registry, type Visibility } from "./registry.js";
+import { Registry } from "./registry.js";
 import {
-  checkedResult,
-  errorResult,
-  isWholeResult,
-  type JsonReturn,
-  resultOf,
+  type AnyToolDefinition,
+  compileTool,
+  type RegisteredTool,
   type SendableResult,
-  structuredResult,
+  type ToolDefinition,
   ToolError,
   type ToolErrors,
-  type ToolReturn,
-} from "./tool-result.js";
+  type ToolHandler,
+  type ToolRegistration,
+  toolArguments,
+} from "./tool-definitions.js";
 
-/** Definition of a tool: title, description, annotations and schemas. */
-export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined>
-  extends ScopedDefinition {
-  /** For people. Default: the name. */
-  readonly title?: string;
-  /** For the model: what it does and when to use it. Default: none. */
-  readonly description?: string;
-  /**
-   * Any Standard Schema of an object, its fields alone (`{ a: z.number() }`), or a JSON Schema of type object. A library that
-   * does not describe its schemas as JSON Schema needs the package that does. Default: no arguments.
-   */
-  readonly inputSchema?: Input;
-  /** The same for structured output; the handler then returns that, and the text for the model is derived. Default: none. */
-  readonly outputSchema?: Output;
-  /** Hints on what the tool does, for clients that ask users before a call. Default: none. */
-  readonly annotations?: ToolAnnotations;
-  /** Icons to display. Default: none. */
-  readonly icons?: readonly Icon[];
-  /** Whether calls may run as tasks. The handler is the same, and revisions without tasks call it as any other. */
-  readonly execution?: ToolExecution;
-  /** Metadata of extensions, by prefixed key. Default: none. */
-  readonly _meta?: JsonObject;
-}
-
-const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
-  title: [],
-  description: ["desc", "summary"],
-  inputSchema: [
-    "input",
-    "inputs",
-    "input_schema",
-    "parameters",
-    "params",
-    "paramsSchema",
-    "args",
-    "arguments",
-    "schema",
-  ],
-  outputSchema: ["output", "outputs", "output_schema", "result", "results", "resultSchema", "returns"],
-  annotations: toolAnnotationMembers,
-  icons: iconMembers,
-  execution: toolExecutionMembers,
-  scopes: ["scope", "requiredScopes", "requireScopes"],
-  visible: ["visibility", "isVisible"],
-  _meta: ["meta"],
-};
-
-/** The type of a schema that may replace another one, so that the handler still gets the arguments that it expects. */
-type Replaceable<S> = S extends { readonly "~standard": unknown } | RawShape | undefined ? S : JsonObject;
-type Arguments<Input> = Input extends Schema ? InferOutput<Input> : Readonly<Record<string, never>>;
-// Handlers are typed while `Output` is still inferred. It is never then, so the question has to lead to ToolReturn for that;
-// and nothing here may come to `unknown`, not as a member either, beside which the literals in a block would widen.
-type Return<Output> = [Output] extends [undefined] ? ToolReturn : Fitting<Output> | SendableResult;
-type StandardSchema = Extract<Schema, { readonly "~standard": unknown }>;
-type Fitting<Output> = Output extends StandardSchema
-  ? NonNullable<Output["~standard"]["types"]>["input"] & (NonNullable<unknown> | null)
-  : Output extends RawShape
-    ? InferInput<Output>
-    : JsonReturn | string | number | boolean | null;
-
-/** Answers calls of a tool. Throw a `ToolError` for a failure that the model shall read. */
-export type ToolHandler<Input extends InputSchema | undefined, Output extends Schema | undefined> = (
-  args: Arguments<Input>,
-  context: Context,
-) => Return<Output> | Promise<Return<Output>>;
-
-/** A tool that is not yet on a server. Made by `tool`. */
-export interface DefinedTool<Name extends string = string, Schemas extends ToolSchemas = ToolSchemas> {
-  /** The name of the tool. */
-  readonly name: Name;
-  /** The definition, as it was given. */
-  readonly definition: Schemas & AnyToolDefinition;
-  /** The handler, as it was given. */
-  readonly handler: (args: never, context: Context) => unknown;
-}
-
-/** The types of some tools, by name. None is any: they may be added later. */
-export type TypesOfTools<Defined extends readonly DefinedTool[]> = Defined extends readonly []
-  ? ToolTypes
-  : {
-      readonly [Tool in Defined[number] as Tool["name"]]: Tool extends DefinedTool<string, infer Schemas>
-        ? Schemas
-        : never;
-    };
-
-/**
- * Defines a tool on its own, e.g. in a file of its own, for `createServer({ tools: [add] })`: then the clients of
- * `connect(server)` know its arguments and results.
- *
- * @example
- * const add = tool("add", { inputSchema: { a: z.number(), b: z.number() } }, ({ a, b }) => `${a + b}`);
- * const server = createServer({ name: "adder", version: "1.0.0", tools: [add] });
- *
- * @throws TypeError for a handler that is missing. The server checks the rest
- */
-export function tool<
-  const Name extends string,
-  Input extends InputSchema | undefined = undefined,
-  Output extends Schema | undefined = undefined,
->(
-  name: Name,
-  definition: ToolDefinition<Input, Output>,
-  handler: ToolHandler<Input, Output>,
-  // Not inferred from where it is used: `createServer({ tools })` takes any schemas.
-): DefinedTool<Name, { readonly inputSchema: NoInfer<Input>; readonly outputSchema: NoInfer<Output> }> {
-  requireArguments(toolArguments, [name, definition, handler]);
-  // The members that were left out are undefined, as the types of their schemas are.
-  return { name, definition: definition as { readonly inputSchema: Input; readonly outputSchema: Output }, handler };
-}
-
-/** A tool that is served, to be hidden, changed or taken away. */
-export type ToolRegistration<Input extends InputSchema | undefined, Output extends Schema | undefined> = Registration<
-  ToolDefinition<Replaceable<Input>, Replaceable<Output>>
->;
-
-type AnyToolDefinition = ToolDefinition<InputSchema | undefined, Schema | undefined>;
-
-interface RegisteredTool extends Visibility {
-  readonly tool: Tool;
-  readonly input: CompiledSchema;
-  readonly output: CompiledSchema | undefined;
-  readonly handler: (args: unknown, context: Context) => unknown;
-  readonly mirrored: readonly MirroredParam[];
-  readonly scopes: readonly string[] | undefined;
-}
-
-const toolArguments = {
-  method: "tool",
-  definition: "{ description, inputSchema }",
-  handler: "(args, ctx) => …",
-} as const;
-const handlerPlace = "the handler is the third argument of server.tool";
-const misplaced = {
-  handler: handlerPlace,
-  execute: handlerPlace,
-  callback: handlerPlace,
-  cb: handlerPlace,
-  run: handlerPlace,
-  name: "the name is the first argument of server.tool",
-  readOnlyHint: "it belongs into annotations",
-  destructiveHint: "it belongs into annotations",
-  idempotentHint: "it belongs into annotations",
-  openWorldHint: "it belongs into annotations",
-  taskSupport: "it belongs into execution",
-} as const;
-const noArguments = { type: "object", additionalProperties: false } as const;
-const taskSupports: ReadonlySet<unknown> = new Set(["optional", "required", "forbidden", undefined]);
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
@@ -321,49 +171,6 @@ export class Tools implements Feature {
   }
 }
 
-function compileTool(name: string, definition: AnyToolDefinition, handler: RegisteredTool["handler"]): RegisteredTool {
-  requireDefinition(name, definition);
-  const { inputSchema, outputSchema, scopes, visible, ...words } = definition;
-  requireAccess(`The tool ${name}`, definition);
-  if (!taskSupports.has(words.execution?.taskSupport)) {
-    throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
-  }
-  requireMetaKeys(words, `The tool ${name}`);
-  const input = compileFor(`The tool ${name}: inputSchema`, inputSchema ?? noArguments, { root: "object" });
-  const output =
-    outputSchema === undefined
-      ? undefined
-      : compileFor(`The tool ${name}: outputSchema`, outputSchema, { side: "output" });
-  const tool = {
-    name,
-    ...words,
-    inputSchema: input.json,
-    ...(output === undefined ? {} : { outputSchema: output.json }),
-  };
-  const mirrored = mirroredParamsOf(name, input.json);
-  const served = inputSchema === undefined ? withoutArguments(handler) : handler;
-  // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler: served, mirrored, scopes, visible };
-}
-
-function requireDefinition(name: string, definition: AnyToolDefinition): void {
-  const known = new Set(Object.entries(toolMembers).flat(2));
-  const members = Object.entries(definition);
-  if (members.length > 0 && members.every(([member, value]) => !known.has(member) && isStandardSchema(value))) {
-    const fields = members.map(([member]) => member).join(", ");
-    const remedy = `write server.tool(${JSON.stringify(name)}, { inputSchema: { ${fields} } }, handler)`;
-    throw new TypeError(`The tool ${name}: these are the fields of its inputSchema: ${remedy}`);
-  }
-  checkMembers(`The tool ${name}`, definition, toolMembers, misplaced);
-}
-
-function mirroredParamsOf(tool: string, inputSchema: JsonObject): readonly MirroredParam[] {
-  const reading = readMirroredParams(inputSchema);
-  if ("params" in reading) return reading.params;
-  const [first] = reading.faults;
-  throw new TypeError(`The inputSchema of the tool ${tool} cannot be served: ${first?.path} ${first?.message}`);
-}
-
 /** The value that the handler returned, checked against the output schema of the tool. */
 function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
   if (value instanceof InputRequired) return value;
@@ -381,4 +188,104 @@ function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
       `${tool.name} returned what its outputSchema forbids: ${first?.path ?? ""} ${first?.message ?? ""}`,
     );
   });
+}
+
+const blockTypes: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource_link", "resource"]);
+
+/**
+ * A whole result from whatever a handler without an output schema has returned.
+ * @param tool its name, for the message
+ * @throws TypeError for what cannot be sent, with the place in the result and the remedy
+ */
+function resultOf(value: unknown, tool: string): CallToolResult {
+  if (value === undefined) return { content: [] };
+  if (typeof value === "string") return { content: [{ type: "text", text: value }] };
+  if (isBlock(value)) return checkedResult({ content: [value] }, tool);
+  if (Array.isArray(value)) {
+    if (value.every(isBlock)) return checkedResult({ content: value }, tool);
+    const mixed = value.some(isBlock) ? firstFault(value, strayFault) : undefined;
+    if (mixed !== undefined) throw unsendable(resultName(tool), mixed);
+  }
+  if (isObject(value) && Array.isArray(value.content)) return checkedResult(value, tool); // It says that it is one.
+  return structuredResult(value, tool);
+}
+
+/** True for a result that says everything itself, where an output schema would let structured output be returned alone. */
+function isWholeResult(value: unknown): value is CallToolResult {
+  return isObject(value) && Array.isArray(value.content) && ("structuredContent" in value || value.isError === true);
+}
+
+/**
+ * Structured output, with the same as text for clients and models that do not read it.
+ * @throws TypeError for what is not JSON
+ */
+function structuredResult(value: unknown, tool: string): CallToolResult {
+  const fault = jsonFault(value, "/structuredContent");
+  if (fault !== undefined) throw unsendable(resultName(tool), fault);
+  const structuredContent = asWritten(value);
+  return { content: [{ type: "text", text: encodeValue(structuredContent) }], structuredContent };
+}
+
+/**
+ * A result that says everything itself, with its bytes in base64.
+ * @throws TypeError for what cannot be sent
+ */
+function checkedResult(result: object, tool: string): CallToolResult {
+  const given = result as JsonObject; // An interface has no index signature; JSON objects do.
+  const content = encodeBytes(given.content);
+  const fault = contentFault(content, "/content") ?? membersFault(given);
+  if (fault !== undefined) throw unsendable(resultName(tool), fault);
+  const encoded = content === given.content ? given : { ...given, content };
+  const { structuredContent } = encoded;
+  const written = asWritten(structuredContent);
+  // Checked above, member by member.
+  return (written === structuredContent
+    ? encoded
+    : { ...encoded, structuredContent: written }) as unknown as CallToolResult;
+}
+
+function membersFault(result: JsonObject): ParamsFault | undefined {
+  for (const name in result) {
+    const fault = name === "content" || !Object.hasOwn(result, name) ? undefined : memberFault(name, result[name]);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function memberFault(name: string, value: unknown): ParamsFault | undefined {
+  const path = `/${name}`;
+  if (value === undefined) return undefined;
+  if (name === "_meta") return metaFault(value, path);
+  if (name === "isError" && typeof value !== "boolean")
+    return { path, message: `must be a boolean, got ${kindOf(value)}` };
+  if (name === "resultType" && value !== "complete") {
+    return { path, message: 'must be "complete" or left out: return inputRequired(…) to ask the client' };
+  }
+  return jsonFault(value, path);
+}
+
+function strayFault(value: unknown, index: number): ParamsFault | undefined {
+  if (isBlock(value)) return undefined;
+  const types = [...blockTypes].map((type) => JSON.stringify(type)).join(", ");
+  const message = `must be a content block, as other elements are, got ${kindOf(value)}: its type is one of ${types}`;
+  return { path: `/content/${index}`, message };
+}
+
+/** The JSON of a value with a `toJSON`; its kind decides how a revision represents it. */
+function asWritten(value: unknown): unknown {
+  const hasToJson = isObject(value) && typeof value.toJSON === "function";
+  return hasToJson ? (value.toJSON as (key: string) => unknown).call(value, "") : value;
+}
+
+/** A failure that the model can read. */
+export function errorResult(content: readonly SendableContent[]): SendableResult {
+  return { content, isError: true };
+}
+
+function resultName(tool: string): string {
+  return `The result of the tool ${tool}`;
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  return isObject(value) && blockTypes.has(value.type);
 }
