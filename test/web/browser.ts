@@ -58,6 +58,16 @@ export class OpenedPage implements AsyncDisposable {
     return opened;
   }
 
+  /** Loads the page again, through a connection on which the messages of the command can be held. */
+  async holdable(): Promise<Held> {
+    const held = new Held();
+    await this.page.routeWebSocket(/\/connection$/, (toPage) => {
+      toPage.connectToServer().onMessage((message) => held.take(() => toPage.send(message)));
+    });
+    await this.page.reload();
+    return held;
+  }
+
   /** Fails for every finding of axe on the page as it is now; in the long form in every look, for the rules that depend on it. */
   async expectAccessible(): Promise<void> {
     await this.#expectNoFindings("light", new AxeBuilder({ page: this.page }));
@@ -78,6 +88,25 @@ export class OpenedPage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.page.context().close();
+  }
+}
+
+/** Messages of the command to a page, which are held for a time. */
+class Held {
+  #waiting: (() => void)[] | undefined;
+
+  take(send: () => void): void {
+    if (this.#waiting === undefined) send();
+    else this.#waiting.push(send);
+  }
+
+  /** Holds every message while something is done: a command that is slow to answer. */
+  async while(act: () => Promise<void>): Promise<void> {
+    this.#waiting = [];
+    await act();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    for (const send of waiting) send();
   }
 }
 

@@ -47,26 +47,15 @@ inBrowser("the filter of the page", () => {
     await using served = await ServedPage.open(await recorded(folder));
     await using opened = await OpenedPage.open(served.url);
     const { page, faults } = opened;
-    // What the command sends stands still from the moment the filter is typed until the keys after it are pressed.
-    const waiting: (() => void)[] = [];
-    let isHeld = false;
-    await page.routeWebSocket(/\/connection$/, (toPage) => {
-      const server = toPage.connectToServer();
-      server.onMessage((message) => {
-        if (isHeld) waiting.push(() => toPage.send(message));
-        else toPage.send(message);
-      });
-    });
-    await page.reload();
+    const held = await opened.holdable();
     await page.getByRole("row", { name: /initialize asks for/ }).click();
     await page.getByRole("heading", { level: 2, name: /^req/ }).waitFor();
     await page.keyboard.press("/");
-    isHeld = true;
-    await page.keyboard.type("method:tools/list kind:req");
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("G");
-    isHeld = false;
-    for (const send of waiting) send();
+    await held.while(async () => {
+      await page.keyboard.type("method:tools/list kind:req");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("G");
+    });
     await page.getByText(/^1 of \d+$/).waitFor();
     await expect.poll(() => page.locator('[aria-selected="true"] .what').allTextContents()).toEqual(["tools/list"]);
     await page.getByRole("button", { name: "method:tools/list" }).waitFor();

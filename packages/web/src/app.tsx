@@ -19,7 +19,7 @@ import {
   panel,
   playback,
   recordings,
-  selectPlace,
+  toggleFollowing,
   view,
 } from "./state.js";
 
@@ -106,15 +106,7 @@ function Summary(): JSX.Element | null {
       {revisions.length > 0 && <span>{revisions.join(", ")}</span>}
       <span>{count(total, "row")}</span>
       {live && (
-        <button
-          type="button"
-          class="live"
-          aria-pressed={follows.value}
-          onClick={() => {
-            follows.value = !follows.value;
-            if (follows.value) void selectPlace(shown.count - 1);
-          }}
-        >
+        <button type="button" class="live" aria-pressed={follows.value} onClick={toggleFollowing}>
           live{follows.value ? ", following" : ""} <kbd>f</kbd>
         </button>
       )}

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { call } from "./connection.js";
 import { bytesOf } from "./json-pane.js";
 import type { PageFrame } from "./protocol.js";
-import { announcement, failure, view } from "./state.js";
+import { announcement, failure, selectedFrame, view } from "./state.js";
 
 /** A form in which a frame can be copied. */
 interface CopyFormat {
@@ -45,7 +45,7 @@ export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
       class="export"
       onSubmit={(event) => {
         event.preventDefault();
-        void copy(shown);
+        void copy();
       }}
     >
       <select
@@ -70,8 +70,11 @@ export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
   );
 }
 
-async function copy(shown: PageFrame): Promise<void> {
+/** Copies the selected frame, which may still be on its way to the page. */
+async function copy(): Promise<void> {
   const { title, read } = formats[chosen.value] ?? { title: "", read: () => undefined };
+  const shown = await selectedFrame();
+  if (shown === undefined) return;
   try {
     const text = await read(shown);
     if (text === undefined)

@@ -7,16 +7,15 @@ import { togglePlayback } from "./player.js";
 import {
   detailMode,
   filter,
-  follows,
+  focusOn,
   move,
   onlySpan,
   open,
   panel,
   select,
   selectedFrame,
-  selectPlace,
   selectViolation,
-  view,
+  toggleFollowing,
 } from "./state.js";
 
 /** Whether the list of keys is open. */
@@ -48,10 +47,7 @@ const keys: readonly Key[] = [
   {
     keys: ["f"],
     does: "follow a live recording, or stop following",
-    run: () => {
-      follows.value = view.value?.live === true && !follows.value;
-      if (follows.value) void selectPlace((view.value?.count ?? 0) - 1);
-    },
+    run: toggleFollowing,
   },
   { keys: ["n"], does: "next violation", run: () => selectViolation(false) },
   { keys: ["N"], does: "previous violation", run: () => selectViolation(true) },
@@ -69,7 +65,7 @@ const keys: readonly Key[] = [
     run: () => {
       panel.value = name;
       const shown = { frame: '[role="grid"]', timeline: ".lanes" }[name as string] ?? ".panel";
-      requestAnimationFrame(() => document.querySelector<HTMLElement>(shown)?.focus());
+      focusOn(shown);
     },
   })),
   ...(["bytes", "pair", "changes"] as const).map((mode) => ({
@@ -86,7 +82,7 @@ const keys: readonly Key[] = [
       if (acting.value === undefined) return;
       isActOpen.value = true;
       choose(undefined);
-      requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#sought")?.select());
+      focusOn("#sought");
     },
   },
   {
@@ -98,7 +94,11 @@ const keys: readonly Key[] = [
   {
     keys: ["y"],
     does: "copy the selected frame: raw, as cURL, as a command line, as a test",
-    run: () => document.getElementById("copy")?.focus(),
+    run: async () => {
+      // At once if it is there, for the next key; it copies the frame that is being read.
+      if (document.getElementById("copy") === null) await selectedFrame();
+      focusOn("#copy");
+    },
   },
   { keys: ["x"], does: "export what the filter shows", run: () => document.getElementById("export")?.focus() },
   { keys: ["r"], does: "play the recording back, or show all of it again", run: togglePlayback },

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "./connection.js";
 import { secondsText } from "./format.js";
-import { duration, follows, playback, selectPlace, view } from "./state.js";
+import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
 
 /** Recorded time per time that passes. */
 const speeds = [0.1, 0.25, 1, 4, 16] as const;
@@ -23,9 +23,10 @@ const steps = 200;
 export function togglePlayback(): void {
   if (playback.value === undefined) {
     follows.value = false;
-    void seek(0);
+    playback.value = { at: 0, count: 1 };
+    void selectPlace(0);
     isRunning.value = true;
-    requestAnimationFrame(() => document.getElementById("playback")?.focus());
+    focusOn("#playback");
   } else {
     isRunning.value = false;
     playback.value = undefined;
@@ -34,13 +35,14 @@ export function togglePlayback(): void {
 
 /** Shows the rows until a time, in milliseconds; gives the time of the next row, if there is one. */
 async function seek(at: number): Promise<number | undefined> {
-  const wasOpen = playback.value !== undefined;
+  const count = playback.value?.count ?? 1;
+  // The slider stands where it was put, although the rows come later.
+  playback.value = { at, count };
   const found = await call("until", { at }).catch(() => undefined); // The connection shows that it is lost.
-  // It may have been closed meanwhile.
-  if (found === undefined || (wasOpen && playback.value === undefined)) return undefined;
-  const before = playback.value?.count;
+  // It may have been closed, or put elsewhere, meanwhile.
+  if (found === undefined || playback.value?.at !== at) return undefined;
   playback.value = { at, count: found.count };
-  if (found.count !== before) void selectPlace(found.count - 1);
+  if (found.count !== count) void selectPlace(found.count - 1);
   return found.next;
 }
 
@@ -49,18 +51,17 @@ function run(): () => void {
   let isOver = false;
   let last = performance.now();
   const step = async (): Promise<void> => {
+    if (isOver || playback.value === undefined) return;
     const now = performance.now();
-    const at = (playback.value?.at ?? 0) + (now - last) * speed.value;
+    const at = playback.value.at + (now - last) * speed.value;
     last = now;
-    const next = await seek(Math.min(at, duration.value));
-    if (isOver) return;
-    if (next === undefined) isRunning.value = false;
-    else {
-      const soonest = next - longestSilence * speed.value;
-      if (playback.value !== undefined && playback.value.at < soonest)
-        playback.value = { ...playback.value, at: soonest };
-      requestAnimationFrame(() => void step());
+    // The slider stops it, also while an answer is under way.
+    const next = isRunning.value ? await seek(Math.min(at, duration.value)) : undefined;
+    if (isRunning.value && playback.value !== undefined) {
+      if (next === undefined) isRunning.value = false;
+      else playback.value = { ...playback.value, at: Math.max(playback.value.at, next - longestSilence * speed.value) };
     }
+    requestAnimationFrame(() => void step());
   };
   void step();
   return () => {
@@ -97,6 +98,12 @@ export function Player(): JSX.Element | null {
         step={step}
         value={at}
         aria-valuetext={`${secondsText(at)} s`}
+        onKeyDown={({ key }) => {
+          // A slider that is at its end already says nothing of these keys.
+          if (key !== "Home" && key !== "End") return;
+          isRunning.value = false;
+          void seek(key === "Home" ? 0 : duration.value);
+        }}
         onInput={({ currentTarget }) => {
           isRunning.value = false;
           // The last step of the slider is rounded, and must not miss the last rows.

@@ -301,13 +301,13 @@ export interface PageMethods extends ActMethods, CompareMethods, InterceptMethod
   recordings(params: Record<string, never>): readonly RecordingName[];
   /**
    * Opens a recording, or sets another filter. Without a name: the one of the command line, or the newest. With the number of a row, only
-   * the rows of its span are shown.
+   * the rows of its span are shown. Null if another view was asked for meanwhile.
    */
   open(params: {
     readonly recording?: string;
     readonly filter: string;
     readonly span?: number;
-  }): PageView | { readonly fault: FilterFault };
+  }): PageView | { readonly fault: FilterFault } | null;
   rows(params: { readonly from: number; readonly count: number }): readonly PageRow[];
   frame(params: { readonly n: number }): PageFrame | null;
   /** The command line that sends a request, or that of a response, again; null for other messages. */

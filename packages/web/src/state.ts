@@ -25,7 +25,7 @@ export const filter = signal("");
 /** Why it cannot be read; the list shows what the last readable one found. */
 export const filterFault = signal<FilterFault | undefined>(undefined);
 /** The number of the selected row. */
-const selected = signal<number | undefined>(undefined);
+export const selected = signal<number | undefined>(undefined);
 /** The place of the selected row in the list. */
 export const selectedPlace = signal<number | undefined>(undefined);
 /** The selected row with everything about it. */
@@ -145,26 +145,32 @@ export async function openNext(): Promise<void> {
   await readRecordings();
 }
 
-let opening: Promise<void> = Promise.resolve();
+/** Settles when the list is the one of the last filter, and the last search in it has ended: what a key moves in, and from where. */
+let settling: Promise<void> = Promise.resolve();
+
+/** Counts the views that were asked for. */
+let asked = 0;
 
 /** Opens a recording, or sets the filter. */
 export function open(name = recording): Promise<void> {
-  opening = openView(name);
-  return opening;
+  settling = openView(name);
+  return settling;
 }
 
 async function openView(name: string | undefined): Promise<void> {
-  const asked = filter.value;
+  asked += 1;
+  const own = asked;
   try {
     const span = onlySpan.value;
     const opened = await call("open", {
-      filter: asked,
+      filter: filter.value,
       ...(name !== undefined && { recording: name }),
       ...(span !== undefined && { span }),
     });
-    if (asked !== filter.value || span !== onlySpan.value) return;
+    if (opened === null) return;
+    const isLast = own === asked;
     if ("fault" in opened) {
-      filterFault.value = opened.fault;
+      if (isLast) filterFault.value = opened.fault;
       return;
     }
     const isFirst = view.value === undefined;
@@ -175,7 +181,7 @@ async function openView(name: string | undefined): Promise<void> {
     batch(() => {
       playback.value = undefined;
       view.value = opened;
-      filterFault.value = undefined;
+      if (isLast) filterFault.value = undefined;
       failure.value = undefined;
       follows.value = opened.live && selected.value === undefined;
       arrivals.value += 1;
@@ -194,7 +200,10 @@ let reading: Promise<void> = Promise.resolve();
 
 /** The frame of the selected row, once it is read. A key may come before. */
 export async function selectedFrame(): Promise<PageFrame | undefined> {
-  await reading;
+  for (let last: typeof reading | undefined; last !== reading; ) {
+    last = reading;
+    await last;
+  }
   return frame.value;
 }
 
@@ -223,10 +232,27 @@ async function readFrame(n: number, range: readonly [number, number] | undefined
   });
 }
 
-/** Moves the selection in the list of the filter as it is typed. A key may come before that filter is applied. */
+/** Does something with the list once it is that of the filter as it is typed: a key may come before that filter is applied. */
+function inList(act: () => Promise<void>): void {
+  settling = settling.then(act).catch(() => undefined); // The connection shows that it is lost.
+  reading = settling;
+}
+
+/** Moves the selection. */
 export function move(to: (place: number) => number): void {
-  follows.value = false;
-  reading = opening.then(() => selectPlace(to(selectedPlace.value ?? -1)));
+  // A step settles with its place; the frame there is read meanwhile.
+  inList(async () => {
+    follows.value = false;
+    void selectPlace(to(selectedPlace.value ?? -1));
+  });
+}
+
+/** Has the list stay at the end of a live recording, or stop. */
+export function toggleFollowing(): void {
+  inList(async () => {
+    follows.value = view.value?.live === true && !follows.value;
+    if (follows.value) await selectPlace((view.value?.count ?? 0) - 1);
+  });
 }
 
 /** Selects a row by its place in the list, and reads its frame. */
@@ -238,9 +264,10 @@ export async function selectPlace(place: number): Promise<void> {
   // A list that follows selects by itself.
   if (!follows.value && playback.value === undefined && panel.value !== "timeline") panel.value = "frame";
   const row = rowAt(at);
-  if (row === undefined) reading = selectUnread(at);
-  else if (row.n !== undefined) void select(row.n);
-  await reading;
+  if (row === undefined) {
+    reading = selectUnread(at);
+    await reading;
+  } else if (row.n !== undefined) await select(row.n);
 }
 
 async function selectUnread(place: number): Promise<void> {
@@ -251,13 +278,25 @@ async function selectUnread(place: number): Promise<void> {
 }
 
 /** Selects the next row with a violation, or the one before; after the last one comes the first. */
-export async function selectViolation(back: boolean): Promise<void> {
-  follows.value = false;
-  await opening;
+export function selectViolation(back: boolean): void {
+  inList(async () => {
+    follows.value = false;
+    await findViolation(back);
+  });
+}
+
+async function findViolation(back: boolean): Promise<void> {
+  const seen = epoch;
   const next = await call("violation", { from: selectedPlace.value ?? -1, back });
   const place = next ?? (await call("violation", { from: back ? (view.value?.count ?? 0) : -1, back }));
+  if (seen !== epoch) return; // The place is one of a former list.
   if (next === null) announcement.value = place === null ? "no violation" : `the ${back ? "last" : "first"} violation`;
   if (place !== null) await selectPlace(place);
+}
+
+/** Focuses what a change of the state brings. The page is rendered in a microtask, and so has it before the next key. */
+export function focusOn(selector: string): void {
+  queueMicrotask(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
 /** Adds a condition to the filter, or sets it. */
@@ -279,7 +318,8 @@ function writeAddress(): void {
   if (recording !== undefined) query.set("recording", recording);
   if (filter.value !== "") query.set("q", filter.value);
   if (onlySpan.value !== undefined) query.set("span", String(onlySpan.value));
-  const path = selected.value === undefined ? "" : `/${selected.value}`;
+  // A reload goes on following.
+  const path = selected.value === undefined || follows.value ? "" : `/${selected.value}`;
   const hash = `#${path}${query.size > 0 ? `?${query}` : ""}`;
   if (hash !== location.hash) history.replaceState(null, "", hash === "#" ? location.pathname : hash);
 }

@@ -13,7 +13,7 @@ import type {
   PageResult,
   PageSpoken,
 } from "../protocol.js";
-import { announcement, follows, frame, openNext, selectedFrame, view } from "../state.js";
+import { announcement, focusOn, follows, frame, openNext, selectedFrame, view } from "../state.js";
 import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
 /** The server that the command is connected to; undefined where the page only shows recordings. */
@@ -184,11 +184,13 @@ function expanded(template: string, values: Readonly<Record<string, unknown>>): 
   });
 }
 
-/** Makes a request, and shows its result when it comes. */
+/** Makes a request, and shows its result when it comes, unless another form shows by then. */
 async function request(method: string, params: Readonly<Record<string, unknown>>): Promise<void> {
   actFailure.value = undefined;
+  const [offer, isEdited] = [chosenKey.value, edited.value !== undefined];
   try {
-    await showResult(await call("request", { method, params }));
+    const key = await call("request", { method, params });
+    if (offer === chosenKey.value && isEdited === (edited.value !== undefined)) await showResult(key);
   } catch (error) {
     fail(error);
   }
@@ -228,7 +230,7 @@ export async function edit(): Promise<void> {
     shownCall.value = undefined;
     edited.value = { from: `frame ${row.n}`, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
   });
-  requestAnimationFrame(() => document.getElementById("edited")?.focus());
+  focusOn("#edited");
 }
 
 /** Opens a saved request: in the form of what it calls, or else in the editor. */

@@ -5,7 +5,7 @@ import { call } from "../connection.js";
 import { bytesText, count, durationText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "../protocol.js";
-import { open, recordings, select, view } from "../state.js";
+import { open, panel, recordings, select, view } from "../state.js";
 import { FrameLink } from "./facts.js";
 
 /** The recording to compare with; undefined for that of the command line. */
@@ -28,6 +28,7 @@ function follow(): () => void {
         failure.value = undefined;
       },
       (error: unknown) => {
+        if (name !== other.value || shown !== view.value?.recording) return;
         failure.value = error instanceof Error ? error.message : String(error);
       },
     );
@@ -175,7 +176,14 @@ function Item({ item, before: name }: ItemOptions): JSX.Element {
           </span>
         )}
         {before !== undefined && (
-          <button type="button" class="link" onClick={() => void open(name).then(() => select(before.n))}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              panel.value = "frame";
+              void open(name).then(() => select(before.n));
+            }}
+          >
             before: frame {before.n}
           </button>
         )}

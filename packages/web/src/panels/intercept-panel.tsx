@@ -6,6 +6,7 @@ import { Icon } from "../icons.js";
 import type { PageHeld, PageRule } from "../protocol.js";
 import { FrameLink } from "./facts.js";
 import {
+  changeRules,
   type DraftKind,
   deadlines,
   draftFault,
@@ -17,7 +18,6 @@ import {
   readTouched,
   release,
   sendDraft,
-  setRules,
   showHeld,
   shownHeld,
   touched,
@@ -225,13 +225,16 @@ function Rules(): JSX.Element {
   const { rules = [], transport = "stdio" } = interception.value ?? {};
   useSignalEffect(readTouched);
   const add = async (form: HTMLFormElement): Promise<void> => {
-    const entered = new FormData(form);
-    const text = (name: string): string => String(entered.get(name) ?? "").trim();
-    const filter = `${String(entered.get("direction") ?? "")}${text("filter")}`.trim();
-    const what = text("what");
-    const rule = { isOn: true, kind: what === "" ? "break" : "fault" } as const;
-    const added = { ...rule, text: what === "" ? filter : `${filter} => ${what}` };
-    if (await setRules([...rules.filter((each) => each.text !== added.text), added])) form.reset();
+    const read = (): readonly string[] =>
+      ["direction", "filter", "what"].map((name) => String(new FormData(form).get(name) ?? ""));
+    const entered = read();
+    const [direction = "", filter = "", what = ""] = entered;
+    const matched = `${direction}${filter.trim()}`.trim();
+    const rule = { isOn: true, kind: what.trim() === "" ? "break" : "fault" } as const;
+    const added = { ...rule, text: rule.kind === "break" ? matched : `${matched} => ${what.trim()}` };
+    const isSet = await changeRules((known) => [...known.filter((each) => each.text !== added.text), added]);
+    // The next one may have been entered meanwhile.
+    if (isSet && read().join("\n") === entered.join("\n")) form.reset();
   };
   return (
     <div>
@@ -270,14 +273,14 @@ function Rules(): JSX.Element {
       </form>
       <ul>
         {rules.map((rule) => (
-          <Rule key={rule.text} rule={rule} rules={rules} />
+          <Rule key={rule.text} rule={rule} />
         ))}
       </ul>
     </div>
   );
 }
 
-function Rule({ rule, rules }: { readonly rule: PageRule; readonly rules: readonly PageRule[] }): JSX.Element {
+function Rule({ rule }: { readonly rule: PageRule }): JSX.Element {
   const { kind, text, isOn } = rule;
   const frames = touched.value.get(text) ?? [];
   return (
@@ -286,14 +289,16 @@ function Rule({ rule, rules }: { readonly rule: PageRule; readonly rules: readon
         <input
           type="checkbox"
           checked={isOn}
-          onChange={() => void setRules(rules.map((each) => (each === rule ? { ...rule, isOn: !isOn } : each)))}
+          onChange={({ currentTarget: { checked } }) =>
+            void changeRules((rules) => rules.map((each) => (each.text === text ? { ...each, isOn: checked } : each)))
+          }
         />{" "}
         {kinds[kind]} <code>{text === "" ? "every message" : text}</code>
       </label>{" "}
       {frames.map((n) => (
         <FrameLink key={n} n={n} />
       ))}{" "}
-      <button type="button" onClick={() => void setRules(rules.filter((each) => each !== rule))}>
+      <button type="button" onClick={() => void changeRules((rules) => rules.filter((each) => each.text !== text))}>
         remove<span class="unseen"> {text}</span>
       </button>
     </li>

@@ -11,8 +11,13 @@ export const interceptFailure = signal<string | undefined>(undefined);
 /** The frames that each rule was applied to. */
 export const touched = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
+/** The messages that were released here: the command says so later. */
+const released = signal<ReadonlySet<number>>(new Set());
+
 /** The messages that are held, oldest first. */
-export const heldMessages = computed(() => interception.value?.held ?? []);
+export const heldMessages = computed(
+  () => interception.value?.held.filter(({ key }) => !released.value.has(key)) ?? [],
+);
 
 const shownKey = signal<number | undefined>(undefined);
 /** The held message that shows. */
@@ -39,13 +44,15 @@ export const deadlines = signal<ReadonlyMap<number, number>>(new Map());
 
 /** Takes the state; null without an interceptor. */
 export function takeInterception(state: PageInterception | null): void {
-  const known = new Set(heldMessages.value.map(({ key }) => key));
+  const known = new Set(interception.value?.held.map(({ key }) => key));
   const added = state?.held.filter(({ key }) => !known.has(key)) ?? [];
   const now = performance.now();
   batch(() => {
     interception.value = state ?? undefined;
     deadlines.value = new Map(state?.held.flatMap(({ key, left }) => (left === undefined ? [] : [[key, now + left]])));
-    drafts.value = new Map([...drafts.value].filter(([key]) => state?.held.some((each) => each.key === key)));
+    const isHeld = (key: number): boolean => state?.held.some((each) => each.key === key) === true;
+    drafts.value = new Map([...drafts.value].filter(([key]) => isHeld(key)));
+    released.value = new Set([...released.value].filter(isHeld));
     if (added.length > 0) announcement.value = `${state?.held.length} held: press i`;
   });
   for (const held of added) if (held.isText) void readText(held);
@@ -98,15 +105,32 @@ export function sendDraft(): void {
   release({ did: draft.kind === "change" ? "change" : "answer", text });
 }
 
-/** Releases the message that shows. */
+/** Releases the message that shows. The next one shows at once: another key is about it. */
 export function release(fate: PageFate): void {
-  const held = shownHeld.value;
-  if (held !== undefined) void act(call("release", { key: held.key, fate }));
+  const key = shownHeld.value?.key;
+  if (key === undefined) return;
+  released.value = new Set([...released.value, key]);
+  void act(call("release", { key, fate })).then((isDone) => {
+    if (!isDone) released.value = new Set([...released.value].filter((each) => each !== key));
+  });
 }
 
-/** Sets the breakpoints and faults. Resolves to whether they could be read. */
-export async function setRules(rules: readonly PageRule[]): Promise<boolean> {
-  return await act(call("setRules", { rules }));
+/** Settles when the last change of the breakpoints and faults is in force, or refused. */
+let changing: Promise<unknown> = Promise.resolve();
+
+/** Changes the breakpoints and faults. A change begins with what the one before has made. Resolves to whether they could be read. */
+export function changeRules(change: (rules: readonly PageRule[]) => readonly PageRule[]): Promise<boolean> {
+  const changed = changing.then(() =>
+    act(
+      (async () => {
+        const { rules = [] } = (await call("interception", {})) ?? {};
+        await call("setRules", { rules: change(rules) });
+        await readInterception();
+      })(),
+    ),
+  );
+  changing = changed;
+  return changed;
 }
 
 async function act(done: Promise<unknown>): Promise<boolean> {

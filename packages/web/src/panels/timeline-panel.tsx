@@ -2,7 +2,7 @@ import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, durationText, secondsText } from "../format.js";
 import type { PageSpan, PageSpanDetail, PageSpanPart } from "../protocol.js";
-import { onlySpan, showOnlySpan } from "../state.js";
+import { onlySpan, selected, showOnlySpan } from "../state.js";
 import { FrameLink } from "./facts.js";
 import {
   followTimeline,
@@ -138,6 +138,8 @@ function shownSpan(): PageSpan | undefined {
   const { n, at = 0 } = span.value ?? {};
   const { spans } = timeline.value;
   return (
+    // The details of a span come later than the next key.
+    spans.find((each) => each.n === selected.value) ??
     spans.find((each) => each.n === n) ??
     spans.find((each) => each.count > 1 && each.n < (n ?? 0) && at <= (each.until ?? Number.POSITIVE_INFINITY))
   );

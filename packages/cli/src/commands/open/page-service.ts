@@ -51,6 +51,10 @@ export class PageService {
   readonly #remote: () => Connection;
   readonly #interception: Interception | undefined;
   #view: RecordingView | undefined;
+  /** The view that was asked for last, which reads its rows before it is shown. */
+  #next: RecordingView | undefined;
+  /** Counts the views that were asked for. */
+  #asked = 0;
   #interceptTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #actTimer: NodeJS.Timeout | undefined;
@@ -166,6 +170,7 @@ export class PageService {
     clearTimeout(this.#interceptTimer);
     this.#interception?.leave(this.#intercepted);
     this.#acting?.watchers.delete(this.#acted);
+    this.#next?.close();
     this.#view?.close();
   }
 
@@ -202,15 +207,23 @@ export class PageService {
   }: Parameters<PageMethods["open"]>[0]): Promise<ReturnType<PageMethods["open"]>> {
     const parsed = parseFilter(filter);
     if (!parsed.ok) return { fault: parsed.fault };
+    this.#asked += 1;
+    const own = this.#asked;
     const recording = await this.#recordings.open(name);
     const matches = compileFilter(parsed.filter);
     const isOfSpan = (row: Row): boolean =>
       row.n !== undefined && span !== undefined && recording.conversation.timeline.spanOf(row.n)?.n === span;
     const test = span === undefined ? matches : (row: Row): boolean => isOfSpan(row) && matches(row);
     const view = new RecordingView(recording, test, () => this.#changed());
+    // A large recording, or a filter that takes long, must not replace what was asked for after it.
+    if (own !== this.#asked) return null;
+    this.#next?.close();
+    this.#next = view;
     await view.open();
+    if (own !== this.#asked) return null;
     this.#view?.close();
     this.#view = view;
+    this.#next = undefined;
     return this.#summary(view);
   }
 
