@@ -289,7 +289,21 @@ function Verdicts({ shown: { verdicts, unjudged, row } }: { readonly shown: Page
 const strength = { must: "broke it", should: "should not", may: "worth knowing" } as const;
 
 function VerdictCard({ verdict }: { readonly verdict: PageVerdict }): JSX.Element {
-  const { rule, level, party, pointer: at, range, header, says, demands, sentence, version, spec } = verdict;
+  const {
+    rule,
+    level,
+    party,
+    pointer: at,
+    range,
+    header,
+    says,
+    demands,
+    sentence,
+    version,
+    spec,
+    right,
+    mend,
+  } = verdict;
   return (
     <article class={`card ${level}`}>
       <h3>
@@ -306,12 +320,47 @@ function VerdictCard({ verdict }: { readonly verdict: PageVerdict }): JSX.Elemen
           all of {rule}
         </button>
       </h3>
-      <p>{says}</p>
-      <p class="demands">{demands}</p>
-      {sentence !== undefined && <blockquote>{sentence}</blockquote>}
-      <a href={spec} target="_blank" rel="noreferrer">
-        specification{version === undefined ? "" : ` ${version}`}
-      </a>
+      <div class="sides">
+        <div>
+          <p>{says}</p>
+          <p class="demands">{demands}</p>
+          {sentence !== undefined && <blockquote>{sentence}</blockquote>}
+          <a href={spec} target="_blank" rel="noreferrer">
+            specification{version === undefined ? "" : ` ${version}`}
+          </a>
+        </div>
+        <div class="mends">
+          {right !== undefined && <Right parts={right} />}
+          {mend !== undefined && (
+            <p>
+              <b class="remedy">change the code:</b> {mend.says}
+              {mend.code !== undefined && <code>{mend.code}</code>}
+            </p>
+          )}
+        </div>
+      </div>
     </article>
+  );
+}
+
+/** The message as it should have been. */
+function Right({
+  parts: [before, changed, after],
+}: {
+  readonly parts: NonNullable<PageVerdict["right"]>;
+}): JSX.Element {
+  return (
+    <p>
+      <b class="remedy">right would be:</b>{" "}
+      {before + changed + after === "" ? (
+        "no message"
+      ) : (
+        <code>
+          {before}
+          <ins>{changed}</ins>
+          {after}
+        </code>
+      )}
+    </p>
   );
 }

@@ -116,6 +116,10 @@ export interface PageVerdict {
   readonly sentence: string | undefined;
   readonly version: string | undefined;
   readonly spec: string;
+  /** The message without the fault: before, at and after the place that differs; all empty if no message was due. Undefined if it is not known. */
+  readonly right: readonly [before: string, changed: string, after: string] | undefined;
+  /** The change in the code that mends it, and an example; undefined if none is known. */
+  readonly mend: { readonly says: string; readonly code?: string } | undefined;
 }
 
 /** Everything about one row. */

@@ -11,6 +11,7 @@ import {
   versionsWhere,
   type WireExample,
 } from "./explanation.js";
+import { mends } from "./mends.js";
 
 /** The ids of all rules. */
 export const ruleIds: readonly string[] = rules.map(({ id }) => id);
@@ -32,6 +33,8 @@ export function explainRule(word: string): Explanation | undefined {
       "looks at": subjects[on],
       "at fault": level === "must" ? faults[on] : undefined,
       "a note": doubt === undefined ? undefined : `because ${doubt}`,
+      "to mend": mends[id]?.says,
+      code: mends[id]?.code,
     }),
     sentences,
     wire: ruleExamples[id] ?? [],

@@ -3,6 +3,8 @@ import type { PageFrame, PageRow } from "@parlance/web/protocol";
 import { bytesOf, type Conversation, latencyOf, pairOf, type Row, sizeOf } from "@parlance/wire";
 import { rowText } from "../../shared/output/conversation-rows.js";
 import { verdictValue } from "../../shared/recordings/recorded-json.js";
+import { mends } from "../explain/mends.js";
+import { rightMessage } from "./right-message.js";
 
 /** The most characters of the text of a row. */
 const longest = 300;
@@ -49,7 +51,11 @@ export function pageFrame(row: Row, conversation: Conversation): PageFrame {
     channel: entry.k === "f" ? entry.ch : undefined,
     session: session && escapeControls(session.name),
     revision: messages[0]?.revision?.version,
-    verdicts: verdicts.map((verdict) => verdictValue(verdict)),
+    verdicts: verdicts.map((verdict) => ({
+      ...verdictValue(verdict),
+      right: rightMessage(verdict, row, conversation),
+      mend: mends[verdict.rule.id],
+    })),
     unjudged,
     pending: pending?.reason,
     bytes: bytes && Buffer.from(bytes).toString("base64"),

@@ -1,0 +1,127 @@
+/** How a program is changed so that it does not break a rule again. */
+export interface Mend {
+  /** In one sentence: the change in the code. */
+  readonly says: string;
+  /** The code as it has to be, in JavaScript. */
+  readonly code?: string;
+}
+
+const newResponse: Mend = {
+  says: "Take the id from the request as it was parsed: do not convert it, and do not count responses",
+  code: "send({ jsonrpc: '2.0', id: request.id, result });",
+};
+const onlyDeclared: Mend = { says: "Declare the capability in the result of initialize, or do not use it" };
+const oneLine: Mend = {
+  says: "Write each message with one call of JSON.stringify without indentation, then one line feed",
+  code: 'stream.write(JSON.stringify(message) + "\\n");',
+};
+const ownSchema: Mend = { says: "Compare the message with the schema of the method: parlance explain has an example" };
+
+/** By the ids of the rules: the changes that are known, whatever the server or the client does. */
+export const mends: Readonly<Record<string, Mend>> = {
+  "E-1": {
+    says: "Write text as UTF-8; a buffer that was cut between two bytes of a character must be joined before it is decoded",
+    code: 'stream.setEncoding("utf8");',
+  },
+  "S-1": oneLine,
+  "S-2": {
+    says: "Write logs to stderr: stdout belongs to messages, also for libraries and for what starts the server",
+    code: 'console.error("ready"); // not console.log',
+  },
+  "S-3": { says: "Write nothing but messages to the stdin of the server" },
+  "R-10": { says: "Send each message by itself: this revision has no batches" },
+  "R-1": {
+    says: 'Give every message the member jsonrpc with the text "2.0", and exactly one of method, result and error',
+    code: "send({ jsonrpc: '2.0', id, result });",
+  },
+  "R-2": {
+    says: "Number the requests with integers, or use strings",
+    code: "send({ jsonrpc: '2.0', id: next++, method });",
+  },
+  "R-3": { says: "Give the request an id; leave the id out if no response is expected" },
+  "R-4": { says: "Use a new id for each request, in one counter for the whole session" },
+  "R-5": newResponse,
+  "R-6": {
+    says: "An error is an object with a code and a message, a result is an object",
+    code: "send({ jsonrpc: '2.0', id, error: { code: -32603, message: String(error) } });",
+  },
+  "R-7": {
+    says: "Send nothing when a message has no id: it is a notification",
+    code: "if (message.id === undefined) return;",
+  },
+  "R-8": { says: "Leave the id out: a notification has none", code: "send({ jsonrpc: '2.0', method });" },
+  "R-9": { says: "Send the params by name, as an object" },
+  "R-14": {
+    says: "Use −32602 for wrong arguments and −32603 for everything that went wrong inside, or a code above −32000",
+  },
+  "L-1": { says: "Send initialize first, and wait for its result" },
+  "L-2": { says: "Send notifications/initialized after the result of initialize, before any other request" },
+  "L-3": { says: "Send requests from the handler of notifications/initialized on" },
+  "L-4": { says: "Open a new session for another initialize" },
+  "L-8": { says: "Send a version that is published, as parlance explain lists them" },
+  "L-9": { says: "Respond with the newest version that the server supports when it does not know the requested one" },
+  "S-4": {
+    says: "Return the request for input as a result of the type input_required: this revision has no requests of the server",
+  },
+  "N-1": { says: "Give every result a resultType", code: "return { resultType: 'complete', ...result };" },
+  "N-2": { says: "Put the protocol version and the capabilities of the client into _meta of every request" },
+  "M-1": { says: "Check the spelling of the method: parlance explain lists all" },
+  "M-3": { says: "Use the name of the specification for the method" },
+  "M-5": ownSchema,
+  "M-6": ownSchema,
+  "M-7": ownSchema,
+  "C-1": { says: "Ask for what the server has declared in its capabilities alone" },
+  "C-2": { says: "Look into the capabilities of the client before the request, and do without if it declares none" },
+  "C-3": onlyDeclared,
+  "C-4": { says: "Keep the URIs to which this client has subscribed, and send updates for these alone" },
+  "C-5": { says: "Declare logging in the capabilities of the server", code: "capabilities: { logging: {} }" },
+  "T-1": {
+    says: "Build structuredContent in the types of the outputSchema, or correct the schema: the handler or its schema is wrong, not the caller",
+  },
+  "T-2": {
+    says: "Give the inputSchema the type object, also for a tool without arguments",
+    code: 'inputSchema: { type: "object" }',
+  },
+  "T-3": { says: "Correct the schema, or generate it from the types that the handler uses" },
+  "T-4": {
+    says: "Return structuredContent beside the text, or leave the outputSchema out",
+    code: "return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value };",
+  },
+  "T-5": { says: "Name the tool with letters, digits, _ and -, once in the list" },
+  "T-6": { says: "Call a tool that tools/list has, by its exact name" },
+  "T-7": { says: "Build the arguments by the inputSchema of the tool: the pointer says which one does not fit" },
+  "T-9": {
+    says: "Return the failure of a tool as a result, so that the model reads it",
+    code: "return { content: [{ type: 'text', text: String(error) }], isError: true };",
+  },
+  "P-1": {
+    says: "Send the progressToken of the request itself, as it is; without one send no progress",
+    code: "const { progressToken } = request.params._meta ?? {};",
+  },
+  "P-3": { says: "Count progress upwards only" },
+  "P-4": { says: "Send the response after the last progress, and wait for what runs beside it" },
+  "X-1": { says: "Cancel with the id of a request that this side has sent, and that is still open" },
+  "X-2": { says: "Drop the response when the request was cancelled" },
+  "G-1": { says: "Send the nextCursor of the last page, unchanged, in the same session" },
+  "V-2": { says: "Compare the level of each log message with that of logging/setLevel before it is sent" },
+  "H-2": {
+    says: "Accept both content types in a POST",
+    code: 'headers: { accept: "application/json, text/event-stream" }',
+  },
+  "H-4": { says: "Respond to a notification or a response with 202 and no body" },
+  "H-5": {
+    says: "Send the negotiated version with every request",
+    code: 'headers: { "mcp-protocol-version": version }',
+  },
+  "H-8": { says: "Keep the Mcp-Session-Id of the response to initialize, and send it with every further request" },
+  "H-10": { says: "Set the Content-Type to application/json, or to text/event-stream for a stream" },
+  "H-12": { says: "Set the Content-Type", code: 'headers: { "content-type": "application/json" }' },
+  "H-17": { says: "Respond with 404 when the session is unknown, so that the client opens another one" },
+  "AU-1": {
+    says: "Name the Protected Resource Metadata in the response",
+    code: 'headers: { "www-authenticate": \'Bearer resource_metadata="https://…"\' }',
+  },
+  "AU-2": { says: "Send the token in the header", code: 'headers: { authorization: "Bearer " + token }' },
+  "AU-4": { says: "Set the resource of the metadata to the public URL of the server, as clients write it" },
+  "I-2": { says: "Send integers beyond 2^53 as strings, or read them with a parser that keeps all digits" },
+};
