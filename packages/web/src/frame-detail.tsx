@@ -1,6 +1,8 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { literalOf } from "@parlance/wire";
 import { computed, signal } from "@preact/signals";
 import type { JSX, TargetedMouseEvent } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { edit, editable } from "./act/act-state.js";
 import { ChangesPane, PairPane } from "./compared-panes.js";
 import { conditionsOf } from "./conditions.js";
@@ -156,7 +158,10 @@ function selectValue(offset: number): void {
 
 const perLine = 16;
 
-function Bytes({ shown: { writes } }: { readonly shown: PageFrame }): JSX.Element {
+/** Whether the bytes show as text. */
+const asText = signal(false);
+
+function Bytes({ shown: { writes, row } }: { readonly shown: PageFrame }): JSX.Element {
   const all = bytes.value ?? new Uint8Array(0);
   const range = selection.value;
   return (
@@ -167,6 +172,9 @@ function Bytes({ shown: { writes } }: { readonly shown: PageFrame }): JSX.Elemen
           {bytesText(all.length)}
           {range !== undefined && ` · ${range[0]}–${range[1] - 1} selected`}
         </small>
+        <button type="button" aria-pressed={asText.value} onClick={() => (asText.value = !asText.value)}>
+          as text
+        </button>
         {pointer.value !== undefined && pointer.value !== "" && (
           <button
             type="button"
@@ -178,20 +186,88 @@ function Bytes({ shown: { writes } }: { readonly shown: PageFrame }): JSX.Elemen
           </button>
         )}
       </h3>
-      {writes.length > 1 && (
-        <p class="writes">written at {writes.map(([offset, at]) => `${offset} (${secondsText(at)} s)`).join(", ")}</p>
+      {writes.length > 1 && <Writes writes={writes} size={all.length} />}
+      {asText.value ? (
+        <Text key={row.n} all={all} range={range} />
+      ) : (
+        <VirtualRows
+          class="hex"
+          role="group"
+          aria-label="Bytes in hexadecimal digits"
+          tabIndex={0}
+          count={Math.ceil(all.length / perLine)}
+          rowHeight={lineHeight}
+          reveal={range === undefined ? undefined : Math.floor(range[0] / perLine)}
+          render={(place) => <HexLine key={place} place={place} all={all} range={range} />}
+        />
       )}
-      <VirtualRows
-        class="hex"
-        role="group"
-        aria-label="Bytes in hexadecimal digits"
-        tabIndex={0}
-        count={Math.ceil(all.length / perLine)}
-        rowHeight={lineHeight}
-        reveal={range === undefined ? undefined : Math.floor(range[0] / perLine)}
-        render={(place) => <HexLine key={place} place={place} all={all} range={range} />}
-      />
     </div>
+  );
+}
+
+/** The most writes that show. */
+const mostWrites = 100;
+
+interface WritesOptions {
+  readonly writes: PageFrame["writes"];
+  /** Bytes of the frame. */
+  readonly size: number;
+}
+
+/** The writes in which the frame came, each with its bytes and the time since the one before. */
+function Writes({ writes, size }: WritesOptions): JSX.Element {
+  return (
+    <p class="writes">
+      <span>{count(writes.length, "write")}:</span>
+      {writes.slice(0, mostWrites).map(([offset, at], index) => {
+        const end = writes[index + 1]?.[0] ?? size;
+        const before = writes[index - 1]?.[1];
+        return (
+          <button
+            key={offset}
+            type="button"
+            aria-pressed={selection.value?.[0] === offset && selection.value[1] === end}
+            title={`at ${secondsText(at)} s`}
+            onClick={() => (selection.value = [offset, end])}
+          >
+            {offset}–{end - 1} {before === undefined ? `at ${secondsText(at)} s` : `+${durationText(at - before)}`}
+          </button>
+        );
+      })}
+      {writes.length > mostWrites && <span>and {writes.length - mostWrites} more</span>}
+    </p>
+  );
+}
+
+/** Bytes that show as text around the selection; the digits have all. */
+const longestText = 50_000;
+
+interface TextOptions {
+  readonly all: Uint8Array;
+  readonly range: readonly [number, number] | undefined;
+}
+
+/** The bytes as text, with the selected ones marked. */
+function Text({ all, range }: TextOptions): JSX.Element {
+  const element = useRef<HTMLPreElement>(null);
+  const [start, end] = range ?? [0, 0];
+  useEffect(() => element.current?.querySelector("mark")?.scrollIntoView({ block: "nearest" }), [start, end]);
+  const first = Math.max(0, start - longestText / 2);
+  const last = Math.min(all.length, first + longestText);
+  const text = (from: number, to: number): string =>
+    new TextDecoder()
+      .decode(all.subarray(from, Math.min(to, last)))
+      .split("\n")
+      .map(escapeControls)
+      .join("\n");
+  return (
+    <pre ref={element} class="text" role="group" aria-label="Bytes as text" tabIndex={0}>
+      {first > 0 && "… "}
+      {text(first, start)}
+      <mark>{text(start, end)}</mark>
+      {text(end, last)}
+      {last < all.length && " …"}
+    </pre>
   );
 }
 

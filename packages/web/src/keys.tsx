@@ -136,7 +136,8 @@ export function listenToKeys(): void {
       return;
     }
     // The other panes scroll by these.
-    const scrolls = target instanceof Element && target.closest(".hex, .json, .changes, .verdicts, .panel") !== null;
+    const scrolls =
+      target instanceof Element && target.closest(".hex, .text, .json, .changes, .verdicts, .panel") !== null;
     if (scrolls && /^(?:Arrow|Page|Home|End)/.test(event.key)) return;
     const key = keys.find((each) => each.keys.includes(event.key));
     if (key === undefined) return;
