@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { Export } from "./act/export.js";
+import { Columns } from "./columns.js";
 import { call } from "./connection.js";
 import { Icon } from "./icons.js";
 import type { FilterTerms } from "./protocol.js";
@@ -150,6 +151,7 @@ export function FilterBar(): JSX.Element {
       )}
       {filter.value !== "" && <Actions />}
       <Export />
+      <Columns />
     </search>
   );
 }

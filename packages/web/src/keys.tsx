@@ -2,19 +2,19 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { acting, choose, edit, isActOpen } from "./act/act-state.js";
+import { toggleColumns } from "./columns.js";
 import { panels } from "./panels/panels.js";
 import { togglePlayback } from "./player.js";
 import {
   detailMode,
-  filter,
   focusOn,
+  markTime,
   move,
-  onlySpan,
-  open,
   panel,
   select,
   selectedFrame,
   selectViolation,
+  showAllRows,
   toggleFollowing,
 } from "./state.js";
 
@@ -102,16 +102,14 @@ const keys: readonly Key[] = [
   },
   { keys: ["x"], does: "export what the filter shows", run: () => document.getElementById("export")?.focus() },
   { keys: ["r"], does: "play the recording back, or show all of it again", run: togglePlayback },
+  { keys: ["m"], does: "begin a range of time here, or end it and show only its rows", run: markTime },
   { keys: ["/"], does: "write a filter", run: () => document.getElementById("filter")?.focus() },
   {
     keys: ["Escape"],
     does: "clear the filter",
-    run: () => {
-      filter.value = "";
-      onlySpan.value = undefined;
-      void open();
-    },
+    run: showAllRows,
   },
+  { keys: ["o"], does: "choose the columns of the list", run: toggleColumns },
   { keys: ["?"], does: "this list", run: () => (isHelpOpen.value = true) },
 ];
 

@@ -328,6 +328,9 @@ export interface PageMethods extends ActMethods, CompareMethods, InterceptMethod
   terms(params: Record<string, never>): FilterTerms;
   /** Saves a filter, or forgets it; gives those that are saved then. */
   saveFilter(params: { readonly filter: string; readonly saved: boolean }): readonly string[];
+  /** The columns of the list that were left out last; null if none was ever chosen. */
+  hiddenColumns(params: Record<string, never>): readonly string[] | null;
+  hideColumns(params: { readonly names: readonly string[] }): null;
   contracts(params: Record<string, never>): readonly PageContract[];
   costs(params: Record<string, never>): PageCosts;
   processes(params: Record<string, never>): { readonly origin: PageOrigin; readonly processes: readonly PageProcess[] };

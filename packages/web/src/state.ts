@@ -305,6 +305,51 @@ export function addFilter(condition: string): void {
   void open();
 }
 
+/** The condition of the filter that a range of time makes, in seconds. */
+const timesOf = /(?:^|\s)t:([\d.]+)\.\.([\d.]+)(?=\s|$)/;
+
+/** Where a range of time begins that a second key ends, in milliseconds. */
+const timeMark = signal<number | undefined>(undefined);
+
+/** The range of time in the filter, or its beginning alone, in milliseconds; empty without one. */
+export const shownTimes = computed((): readonly number[] => {
+  if (timeMark.value !== undefined) return [timeMark.value, timeMark.value];
+  return (
+    timesOf
+      .exec(filter.value)
+      ?.slice(1)
+      .map((seconds) => Number(seconds) * 1_000) ?? []
+  );
+});
+
+/** Has the filter show only the rows between two times, in milliseconds, in place of an earlier range. */
+export function showTimes(from: number, to: number): void {
+  const [first = 0, last = 0] = [from, to].sort((a, b) => a - b);
+  // No row may be lost to the rounding.
+  const seconds = (time: number): string => (time / 1_000).toFixed(6);
+  const range = `t:${seconds(Math.max(0, first - 0.001))}..${seconds(last + 0.001)}`;
+  filter.value = `${filter.value.replace(timesOf, "").trim()} ${range}`.trim();
+  timeMark.value = undefined;
+  void open();
+}
+
+/** Begins a range of time at the selected row, or ends it there. */
+export async function markTime(): Promise<void> {
+  const at = (await selectedFrame())?.row.at;
+  if (at === undefined) return;
+  if (timeMark.value !== undefined) return showTimes(timeMark.value, at);
+  timeMark.value = at;
+  announcement.value = "the range of time begins here: m at another row ends it";
+}
+
+/** Forgets everything that hides rows. */
+export function showAllRows(): void {
+  timeMark.value = undefined;
+  filter.value = "";
+  onlySpan.value = undefined;
+  void open();
+}
+
 /** Shows the rows of one span in the list, or those of all. */
 export function showOnlySpan(n: number | undefined): void {
   onlySpan.value = n;

@@ -26,28 +26,40 @@ export function valuesIn(conversation: Conversation | undefined): FilterTerms["v
   );
 }
 
-function fileOf(env: NodeJS.ProcessEnv): string {
-  return join(stateDirectory(env), "filters.json");
-}
-
-/** The filters that were saved, newest first. A file that cannot be read has none. */
-export async function savedFilters(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+/** Texts that pages keep for later pages, in a file of the state directory; undefined without one that can be read. */
+export async function readKept(
+  name: "filters" | "columns",
+  env: NodeJS.ProcessEnv,
+): Promise<readonly string[] | undefined> {
   try {
-    const kept: unknown = JSON.parse(await readFile(fileOf(env), "utf8"));
-    return Array.isArray(kept) ? kept.filter((each) => typeof each === "string") : [];
+    const kept: unknown = JSON.parse(await readFile(fileOf(name, env), "utf8"));
+    return Array.isArray(kept) ? kept.filter((each) => typeof each === "string") : undefined;
   } catch {
-    return []; // Nothing was saved yet, or a person has edited the file.
+    return undefined; // Nothing was kept yet, or a person has edited the file.
   }
 }
 
-/** Saves a filter, or forgets it; gives those that are saved then. */
-export async function saveFilter(filter: string, saved: boolean, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
-  const others = (await savedFilters(env)).filter((each) => each !== filter);
-  const kept = (saved ? [filter, ...others] : others).slice(0, most);
-  const path = fileOf(env);
+/** Keeps texts in place of those before. */
+export async function keep(
+  name: "filters" | "columns",
+  texts: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const path = fileOf(name, env);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // A reader sees the old file or the new one, and never a half.
-  await writeFile(`${path}.new`, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(`${path}.new`, `${JSON.stringify(texts, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
+}
+
+function fileOf(name: string, env: NodeJS.ProcessEnv): string {
+  return join(stateDirectory(env), `${name}.json`);
+}
+
+/** Saves a filter, or forgets it; gives those that are saved then, newest first. */
+export async function saveFilter(filter: string, saved: boolean, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const others = ((await readKept("filters", env)) ?? []).filter((each) => each !== filter);
+  const kept = (saved ? [filter, ...others] : others).slice(0, most);
+  await keep("filters", kept, env);
   return kept;
 }

@@ -6,7 +6,7 @@ import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf, shellWord } from "../export/exported.js";
 import type { Acting } from "./acting.js";
-import { savedFilters, saveFilter, valuesIn } from "./filter-terms.js";
+import { keep, readKept, saveFilter, valuesIn } from "./filter-terms.js";
 import { commandLineOfRow } from "./offers.js";
 import { changesOf } from "./page-changes.js";
 import { comparisonOf } from "./page-comparison.js";
@@ -86,9 +86,14 @@ export class PageService {
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
       terms: async () => ({
         values: valuesIn(this.#view?.recording.conversation),
-        saved: await savedFilters(process.env),
+        saved: (await readKept("filters", process.env)) ?? [],
       }),
       saveFilter: ({ filter, saved }) => saveFilter(filter, saved, process.env),
+      hiddenColumns: async () => (await readKept("columns", process.env)) ?? null,
+      hideColumns: async ({ names }) => {
+        await keep("columns", names, process.env);
+        return null;
+      },
       contracts: () => contractsOf(this.#view?.recording.conversation),
       costs: () => costsOf(this.#view?.recording.conversation),
       processes: () => processesOf(this.#view?.recording),
@@ -287,6 +292,8 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   span: object({ n: number }, ["n"]),
   terms: object({}, []),
   saveFilter: object({ filter: string, saved: boolean }, ["filter", "saved"]),
+  hiddenColumns: object({}, []),
+  hideColumns: object({ names: { type: "array", items: string, maxItems: 100 } }, ["names"]),
   contracts: object({}, []),
   costs: object({}, []),
   processes: object({}, []),
