@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import { parlance, toolsServer } from "../cli/run.js";
+import { parlance, start, toolsServer } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
 import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
 import { ServedPage } from "./served-page.js";
@@ -107,6 +107,78 @@ inBrowser("a range of time", () => {
     await expect.poll(() => numbers(page)).toEqual(inside);
     await page.keyboard.press("Escape");
     await expect.poll(() => numbers(page)).toEqual(all);
+    expect(faults).toEqual([]);
+  });
+});
+
+inBrowser("a link to a frame", () => {
+  test("shows the same frame and filter in the redacted copy of a colleague", async () => {
+    using folder = new Scratch();
+    await recorded(folder);
+    let command = "";
+    {
+      await using served = await ServedPage.open("run", { PARLANCE_RECORDINGS: folder.path });
+      await using opened = await OpenedPage.open(served.url, { permissions: ["clipboard-read", "clipboard-write"] });
+      const { page } = opened;
+      await page.locator("#filter").fill("kind:res dir:s2c");
+      await page.getByText(/^\d of \d+$/).waitFor();
+      await page.getByRole("row", { name: /tools\/call: add/ }).click();
+      await page.getByRole("heading", { level: 2, name: /^res/ }).waitFor();
+      await page.getByLabel("Form of the copy").selectOption("link");
+      await page.getByRole("button", { name: /^copy/ }).click();
+      await page.getByRole("button", { name: /^copied/ }).waitFor();
+      command = await page.evaluate(() => navigator.clipboard.readText());
+    }
+    const [, n = "", filter = ""] = /^parlance open run --frame (\d+) --filter '(.*)'$/.exec(command) ?? [];
+    expect(filter).toBe("kind:res dir:s2c");
+    const copy = folder.at("copy.parlance.jsonl");
+    expect(await parlance(["redact", folder.at("run.parlance.jsonl"), "-o", copy])).toMatchObject({ code: 0 });
+    await using served = await ServedPage.open([copy, "--frame", n, "--filter", filter]);
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    await page.getByRole("heading", { level: 2, name: new RegExp(`^res ${n}`) }).waitFor();
+    await page.locator('[aria-selected="true"]', { hasText: "tools/call: add" }).waitFor();
+    expect(await page.locator("#filter").inputValue()).toBe(filter);
+    expect(page.url()).not.toContain("token");
+
+    // An address that is pasted into an open page has the same effect.
+    await page.evaluate(() => {
+      location.hash = "#/2?q=kind%3Areq";
+    });
+    await expect.poll(() => page.locator("#filter").inputValue()).toBe("kind:req");
+    await page.getByRole("heading", { level: 2, name: /^req 2/ }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});
+
+inBrowser("the menu of recordings", () => {
+  test("finds sessions that run and those that begin later, and shows what they have said before", async () => {
+    using folder = new Scratch();
+    await recorded(folder);
+    const env = { PARLANCE_RECORDINGS: folder.path };
+    await using served = await ServedPage.open("run", env);
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+    const tap = start(["tap", ...toolsServer], env);
+    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "late host", version: "1" } };
+    tap.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
+    await tap.until('"id":1');
+    await page.getByText("1 more running").waitFor();
+    const running = page.locator('optgroup[label="Running"] option');
+    const name = (await running.textContent()) ?? "";
+    await page.getByRole("combobox", { name: "Recording" }).selectOption(name);
+    await page.getByRole("row", { name: /initialize asks for 2025-11-25/ }).waitFor();
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    await opened.expectAccessible();
+    tap.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" })}\n`);
+    await page
+      .getByRole("row", { name: /^\d+ .* ping/ })
+      .first()
+      .waitFor();
+    tap.child.stdin?.end();
+    await tap.ended;
+    await page.getByRole("row", { name: /exited with code 0/ }).waitFor();
     expect(faults).toEqual([]);
   });
 });

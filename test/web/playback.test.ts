@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
-import { parlance, toolsServer } from "../cli/run.js";
+import { main, parlance, toolsServer } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
 import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
-import { ServedPage } from "./served-page.js";
+import { ServedPage, ServedRun } from "./served-page.js";
 
 afterAll(closeBrowser);
 
@@ -80,6 +80,32 @@ describe.skipIf(executablePath === undefined)("a playback", () => {
     const seen = await counts.jsonValue();
     expect(seen.length).toBeGreaterThan(2);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(faults).toEqual([]);
+  });
+
+  test("to a live peer: the page is the client of the recorded server", async () => {
+    using folder = new Scratch();
+    const path = await recorded(folder);
+    {
+      await using served = await ServedPage.open(path);
+      await using opened = await OpenedPage.open(served.url);
+      const { page, faults } = opened;
+      await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
+      await page.getByRole("button", { name: /^Play/ }).click();
+      await page.getByRole("button", { name: "to a live peer" }).click();
+      await page.getByText("parlance run --ui -- parlance replay run --as server --speed 1", { exact: true }).waitFor();
+      await opened.expectAccessible();
+      expect(faults).toEqual([]);
+    }
+    const played = ["--revision", "2025-11-25", "--", process.execPath, main, "replay", path, "--as", "server"];
+    await using run = await ServedRun.open(played, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^add/ }).click();
+    await page.getByLabel("a", { exact: true }).fill("2");
+    await page.getByLabel("b", { exact: true }).fill("3");
+    await page.getByRole("button", { name: /^Call/ }).click();
+    await page.getByRole("region", { name: "Result" }).getByText('"sum": 5').waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -18,6 +18,7 @@ import {
   open,
   panel,
   playback,
+  readRecordings,
   recordings,
   toggleFollowing,
   view,
@@ -135,14 +136,37 @@ function Summary(): JSX.Element | null {
 function Recordings({ current }: { readonly current: string }): JSX.Element {
   const others = recordings.value.filter(({ name }) => name !== current);
   if (others.length === 0) return <strong>{current}</strong>;
+  const running = others.filter(({ live }) => live);
   return (
-    <select aria-label="Recording" value={current} onChange={({ currentTarget }) => void open(currentTarget.value)}>
-      <option value={current}>{current}</option>
-      {others.map(({ name, bytes }) => (
-        <option key={name} value={name}>
-          {name} ({bytesText(bytes)})
-        </option>
-      ))}
-    </select>
+    <>
+      <select
+        aria-label="Recording"
+        value={current}
+        onFocus={() => void readRecordings()}
+        onChange={({ currentTarget }) => void open(currentTarget.value)}
+      >
+        <option value={current}>{current}</option>
+        {running.length > 0 && (
+          <optgroup label="Running">
+            {running.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </optgroup>
+        )}
+        <optgroup label="Earlier">
+          {others.map(
+            ({ name, bytes, live }) =>
+              !live && (
+                <option key={name} value={name}>
+                  {name} ({bytesText(bytes)})
+                </option>
+              ),
+          )}
+        </optgroup>
+      </select>
+      {running.length > 0 && <span class="live">{running.length} more running</span>}
+    </>
   );
 }

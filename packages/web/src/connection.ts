@@ -5,12 +5,12 @@ import { type PageMethods, type PageNotifications, pageProtocol, tokenPrefix } f
 /** Where the token is kept for a reload: in this tab only. */
 const tokenKey = "parlance-token";
 
-/** The token of the address, which is taken out of it, or of an earlier load. */
+/** The token of the address, which is taken out of it, or of an earlier load. What the page is to show may follow it. */
 function takeToken(): string | null {
-  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  const [, token, shows] = /^#token=([\w-]+)(?:&(.*))?$/.exec(location.hash) ?? [];
   if (token === undefined) return sessionStorage.getItem(tokenKey);
   sessionStorage.setItem(tokenKey, token);
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", shows === undefined ? location.pathname : `#${shows}`);
   return token;
 }
 

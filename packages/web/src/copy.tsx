@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call } from "./connection.js";
+import { shellWord } from "./format.js";
 import { bytesOf } from "./json-pane.js";
 import type { PageFrame } from "./protocol.js";
-import { announcement, failure, selectedFrame, view } from "./state.js";
+import { announcement, failure, filter, selectedFrame, view } from "./state.js";
 
 /** A form in which a frame can be copied. */
 interface CopyFormat {
@@ -17,6 +18,7 @@ const formats: readonly CopyFormat[] = [
   { title: "cURL", read: (shown) => exported(shown, "curl") },
   { title: "command line", read: async ({ row: { n = 0 } }) => (await call("commandLine", { n })) ?? undefined },
   { title: "test", read: (shown) => exported(shown, "test") },
+  { title: "link", read: ({ row: { n } }) => (n === undefined ? undefined : linkTo(n)) },
 ];
 
 /** The messages that open a session: without them no server takes a request. */
@@ -32,6 +34,13 @@ function exported({ row, channel }: PageFrame, to: "curl" | "test"): Promise<str
   const isAlone = to === "curl" && (channel === "http" || channel === "sse");
   const filter = `n:${request}${isAlone ? "" : ` or ${opening}`}`;
   return call("export", { recording: view.value?.recording ?? "", to, filter });
+}
+
+/** The command that shows the same frame through the same filter, also in a redacted copy of the recording. */
+function linkTo(n: number): string {
+  const text = filter.value.trim();
+  const matching = text === "" ? "" : ` --filter ${shellWord(text)}`;
+  return `parlance open ${shellWord(view.value?.recording ?? "last")} --frame ${n}${matching}`;
 }
 
 const chosen = signal(0);

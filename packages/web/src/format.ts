@@ -39,3 +39,8 @@ export function bytesText(bytes: number): string {
 export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+/** A word of a command line, quoted for a POSIX shell where it has to be. */
+export function shellWord(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "./connection.js";
-import { secondsText } from "./format.js";
+import { secondsText, shellWord } from "./format.js";
 import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
 
 /** Recorded time per time that passes. */
@@ -76,6 +76,7 @@ export function Player(): JSX.Element | null {
   useEffect(() => (isOpen && runs ? run() : undefined), [isOpen, runs]);
   if (playback.value === undefined) return null;
   const { at } = playback.value;
+  const recorded = view.value === undefined ? "last" : shellWord(view.value.recording);
   const isAtEnd = at >= duration.value;
   const step = duration.value / steps;
   return (
@@ -124,6 +125,15 @@ export function Player(): JSX.Element | null {
           ))}
         </select>
       </label>
+      <button type="button" popovertarget="peers">
+        to a live peer
+      </button>
+      <div id="peers" popover="auto">
+        <p>The recording as the server of a client, such as this page:</p>
+        <pre class="block">{`parlance run --ui -- parlance replay ${recorded} --as server --speed 1`}</pre>
+        <p>The recording as the client of a server:</p>
+        <pre class="block">{`parlance replay ${recorded} --as client -- parlance tap --ui -- node server.js`}</pre>
+      </div>
       <button type="button" onClick={togglePlayback}>
         close
       </button>

@@ -39,6 +39,8 @@ export interface RecordingName {
   /** The time of the last write, in milliseconds since 1970. */
   readonly changed: number;
   readonly bytes: number;
+  /** Its session runs: it may still grow. */
+  readonly live: boolean;
 }
 
 /** The open recording. */

@@ -100,6 +100,14 @@ export function start(
     { changed: takeView, ...listeners },
   );
   effect(writeAddress);
+  // A person has changed the address: what it leaves out is not shown either.
+  addEventListener("hashchange", () => {
+    filter.value = "";
+    onlySpan.value = undefined;
+    readAddress();
+    void open();
+  });
+  setInterval(() => document.hidden || void readRecordings(), lookAgain);
 }
 
 function takeView(changed: PageView): void {
@@ -130,9 +138,14 @@ async function readOverview(): Promise<void> {
   if (read !== undefined) overview.value = read;
 }
 
-async function readRecordings(): Promise<void> {
-  recordings.value = await call("recordings", {});
+/** Reads which recordings there are, and which of them are live. */
+export async function readRecordings(): Promise<void> {
+  const read = await call("recordings", {}).catch(() => undefined); // As above.
+  if (read !== undefined) recordings.value = read;
 }
+
+/** Milliseconds between two looks for sessions that have begun, while the page is seen. */
+const lookAgain = 5_000;
 
 /** Shows the recording of the conversation that has begun, unless another one was chosen in the menu. */
 export async function openNext(): Promise<void> {

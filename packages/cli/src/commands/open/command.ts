@@ -4,6 +4,7 @@ import { Failure } from "../../shared/failure.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
+import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { Acting, type Examine } from "./acting.js";
@@ -15,6 +16,8 @@ import { Recordings } from "./recordings.js";
 
 interface OpenFlags {
   readonly port?: number;
+  readonly frame?: number;
+  readonly filter?: string;
   readonly json?: true;
 }
 
@@ -33,6 +36,7 @@ Examples:
   parlance open
   parlance open run.parlance.jsonl
   parlance open before.parlance.jsonl after.parlance.jsonl
+  parlance open run.parlance.jsonl --frame 44 --filter 'tool:search'
   parlance tap -- node server.js & parlance open last`;
 
 /** Adds `parlance open`. */
@@ -45,8 +49,10 @@ export function registerOpen(program: Command, invocation: Invocation): void {
     .argument("[recording]", "see below (default: last)")
     .argument("[after]", "another one, which is compared with it")
     .option("--port <port>", "listen on this port of 127.0.0.1 (default: any free one)", port)
+    .option("--frame <n>", "select the frame with this number", frameNumber)
+    .option("--filter <filter>", "show only what matches: see below")
     .option("--json", "print one JSON object, for programs")
-    .addHelpText("after", `\n${recordingHelp}\n\n${examples}`)
+    .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${examples}`)
     .action((word: string | undefined, after: string | undefined, flags: OpenFlags) =>
       invocation.run(() => open(word ?? "last", after, flags, invocation)),
     );
@@ -61,12 +67,22 @@ async function open(
   const recordings = await (after === undefined
     ? Recordings.of(word, undefined, interrupt)
     : Recordings.of(after, word, interrupt));
+  const shows = placeOf(flags);
   const page = await listening({ recordings }, flags.port);
-  if (flags.json === true) out.print(jsonLine({ url: page.url }));
-  else out.print(`${out.style.bold("open")} ${page.url}`, out.style.dim("Ctrl-C ends it"));
+  const url = `${page.url}${shows}`;
+  if (flags.json === true) out.print(jsonLine({ url }));
+  else out.print(`${out.style.bold("open")} ${url}`, out.style.dim("Ctrl-C ends it"));
   await aborted(interrupt.stop);
   await page.close();
   return exitCodes.clean;
+}
+
+/** What the page shows at first, as its address has it. @throws Failure for a filter that cannot be read */
+function placeOf({ frame, filter }: OpenFlags): string {
+  if (filter !== undefined) readFilter(filter);
+  const query = filter === undefined ? "" : `?${new URLSearchParams({ q: filter })}`;
+  const path = frame === undefined ? "" : `/${frame}`;
+  return path + query === "" ? "" : `&${path}${query}`;
 }
 
 /** Shows a recording that is being written; prints the address of the page. @throws Failure */
@@ -110,6 +126,11 @@ async function listening(shown: Shown, wanted = 0): Promise<PageServer> {
       },
     );
   }
+}
+
+function frameNumber(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Write the number of a frame, like 44.");
 }
 
 function port(text: string): number {

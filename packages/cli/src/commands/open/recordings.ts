@@ -2,10 +2,14 @@ import { RpcError } from "@parlance/mcp/jsonrpc";
 import type { RecordingName } from "@parlance/web/protocol";
 import type { Interrupt } from "../../shared/interrupt.js";
 import { findRecording, listRecordings } from "../../shared/recordings/find-recording.js";
+import { mayGrow } from "../../shared/recordings/live.js";
 import { LiveRecording } from "./live-recording.js";
 
 /** Characters of an export. A page takes messages of 32 MiB, in which a character may be escaped. */
 const longestExport = 8 * 1024 * 1024;
+
+/** The newest recordings, of which it is read whether they are live. */
+const mostExamined = 50;
 
 /** The recordings that pages of this process show. A page names one by its name only, never by a path. */
 export class Recordings {
@@ -51,7 +55,12 @@ export class Recordings {
   /** The recordings that there are, newest first. */
   async list(): Promise<readonly RecordingName[]> {
     const known = await listRecordings(process.env);
-    return known.map(({ name, changed, bytes }) => ({ name, changed, bytes }));
+    return Promise.all(
+      known.map(async ({ path, name, changed, bytes }, place) => {
+        const live = place < mostExamined && (await mayGrow(path, changed).catch(() => false)); // It was removed just now.
+        return { name, changed, bytes, live };
+      }),
+    );
   }
 
   /** A recording, by its name. @throws RpcError for a name that is unknown; Failure for a file that cannot be read */
