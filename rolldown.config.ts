@@ -218,7 +218,10 @@ const pageFiles: Plugin = {
   },
 };
 
-/** The page, which the command serves: one script with all that it needs. It is built after the command, which empties its folder. */
+/**
+ * The page, which the command serves: a script, and one that it loads only for a server that it acts on. It is built after the command, which
+ * empties its folder.
+ */
 const page: RolldownOptions = {
   input: { page: "packages/web/src/page.tsx" },
   platform: "browser",
@@ -227,7 +230,14 @@ const page: RolldownOptions = {
   resolve: { extensionAlias: { ".js": [".tsx", ".ts", ".js"] } },
   transform: { jsx: { runtime: "automatic", importSource: "preact" }, target: "es2022" },
   plugins: [libraries(), pageFiles, licenses],
-  output: { dir: "packages/cli/dist/page", format: "esm", minify: true, comments: { legal: false } },
+  preserveEntrySignatures: false,
+  output: {
+    dir: "packages/cli/dist/page",
+    format: "esm",
+    minify: true,
+    comments: { legal: false },
+    chunkFileNames: "[name].js",
+  },
 };
 
 export default defineConfig([

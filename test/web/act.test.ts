@@ -123,6 +123,64 @@ inBrowser("the page acts", () => {
     expect(faults).toEqual([]);
   });
 
+  test("completes JSON by the schema, and leads from each fault to its line", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    const { keyboard } = page;
+    await page.getByRole("button", { name: /^everything/ }).click();
+    await page.getByRole("button", { name: "as JSON" }).click();
+    const json = page.getByRole("textbox", { name: "arguments" });
+    const options = page.getByRole("listbox", { name: "Suggestions" }).getByRole("option");
+    await json.fill("");
+    await json.pressSequentially('{\n  "te');
+    await expect.poll(() => options.allTextContents()).toEqual(['"text": ']);
+    await opened.expectAccessible();
+    await keyboard.press("ArrowDown");
+    await keyboard.press("Enter");
+    await keyboard.type('"a",\n  "lan');
+    await keyboard.press("ArrowDown");
+    await keyboard.press("Tab");
+    await keyboard.press("Control+Space");
+    await expect.poll(() => options.allTextContents()).toEqual(['"en"', '"de"']);
+    await options.last().click();
+    await keyboard.type(',\n  "shelf": { "ro');
+    await expect.poll(() => options.allTextContents()).toEqual(['"room": ']);
+    await keyboard.press("Escape");
+    await expect.poll(() => options.count()).toBe(0);
+    await keyboard.type('om": 5 }\n}');
+    expect(await json.inputValue()).toBe('{\n  "text": "a",\n  "language": "de",\n  "shelf": { "room": 5 }\n}');
+    const fault = page.locator(".fault", { hasText: "/shelf/room" });
+    await fault.getByRole("button", { name: "line 4" }).click();
+    const chosen = (): Promise<string> =>
+      json.evaluate((element) => {
+        const { value, selectionStart, selectionEnd } = element as HTMLTextAreaElement;
+        return value.slice(selectionStart, selectionEnd);
+      });
+    expect(await chosen()).toBe("5");
+    await keyboard.type('"A"');
+    await fault.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("region", { name: "Result" }).getByText('"language":"de"').waitFor();
+
+    // A request that is edited has the schema of its tool.
+    await page
+      .getByRole("region", { name: "Result" })
+      .getByRole("button", { name: /^request/ })
+      .click();
+    await page.getByRole("heading", { level: 2, name: /^req/ }).waitFor();
+    await page.getByRole("button", { name: /^edit & resend/ }).click();
+    const message = page.getByRole("textbox", { name: "Message" });
+    await message.fill((await message.inputValue()).replace('"A"', "7"));
+    await page
+      .locator(".fault", { hasText: "/params/arguments/shelf/room" })
+      .getByRole("button", { name: /^line/ })
+      .waitFor();
+    await opened.expectAccessible();
+    expect(faults).toEqual([]);
+  });
+
   test("saves a request as a file, opens it again, and replaces it at a second press alone", async () => {
     using folder = new Scratch();
     const requests = folder.at("requests");
@@ -195,6 +253,7 @@ inBrowser("the page acts", () => {
     await page.getByRole("button", { name: "Call", exact: true }).click();
     await page.getByText("3 of 10").waitFor();
     await page.getByText("shelf 3").first().waitFor();
+    await opened.expectAccessible();
     expect(await page.getByRole("progressbar").getAttribute("value")).toBe("3");
     await page.reload();
     await page.getByText("3 of 10").waitFor();
@@ -327,13 +386,14 @@ inBrowser("the page acts", () => {
     expect(faults).toEqual([]);
   });
 
-  test("has no finding of axe: the lists, a form, and a result, in every look", async () => {
+  test("has no finding of axe in every look: the lists, and a form", async () => {
     using folder = new Scratch();
     await using run = await ServedRun.open(actingServer, folder);
     await using opened = await OpenedPage.open(run.url);
     const { page, faults } = opened;
     await page.getByRole("button", { name: /^Server/ }).waitFor();
     await page.keyboard.press("t");
+    await page.getByText(/^Roots: /).click();
     // The second is a call that an earlier page has made.
     const everything = page.getByRole("button", { name: /^everything/ }).first();
     await everything.waitFor();
@@ -342,25 +402,47 @@ inBrowser("the page acts", () => {
     for (const name of ["add", "add one"])
       for (const button of await page.getByRole("button", { name, exact: true }).all()) await button.click();
     await opened.expectAccessible();
+    expect(faults).toEqual([]);
+  });
+
+  test("has no finding of axe in every look: a result, and an edited request", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page
+      .getByRole("button", { name: /^everything/ })
+      .first()
+      .click();
     await page.getByRole("button", { name: "as JSON" }).click();
     await page.getByRole("textbox", { name: "arguments" }).fill('{"text": "x", "shelf": {"room": "A"}}');
     await page.getByRole("button", { name: /^Call/ }).click();
-    await page.getByRole("button", { name: /^response/ }).waitFor();
+    const result = page.getByRole("region", { name: "Result" });
+    await result.getByRole("button", { name: /^response/ }).waitFor();
     await opened.expectAccessible();
-    await page
-      .getByRole("row", { name: /tools\/call everything/ })
-      .first()
-      .click();
+    await result.getByRole("button", { name: /^request/ }).click();
+    await page.getByRole("heading", { level: 2, name: /^req/ }).waitFor();
+    await page.getByRole("grid").focus();
     await page.keyboard.press("e");
     await page.locator("#edited:focus").waitFor();
     await opened.expectAccessible();
-    await page.getByRole("button", { name: "all", exact: true }).click();
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ["borrow", /fill in a form/],
+    ["summarise", /sampling/],
+  ])("has no finding of axe in every look: a call of %s that asks for input", async (tool, title) => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
     await page
-      .getByRole("button", { name: /^borrow/ })
+      .getByRole("button", { name: new RegExp(`^${tool}`) })
       .first()
       .click();
     await page.getByRole("button", { name: "Call", exact: true }).click();
-    await page.getByRole("form", { name: /fill in a form/ }).waitFor();
+    await page.getByRole("form", { name: title }).waitFor();
     await opened.expectAccessible();
     await page.getByRole("button", { name: "decline" }).click();
     expect(faults).toEqual([]);

@@ -86,6 +86,7 @@ inBrowser("the page", () => {
     await page.keyboard.type(" (");
     await page.locator("#filter[aria-invalid=true]").waitFor();
     expect(await page.locator("#filter-state").textContent()).toMatch(/, at \d+$/);
+    await opened.expectAccessible();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
     await page.getByText(/^(\d+) of \1$/).waitFor();
@@ -172,6 +173,7 @@ inBrowser("the page", () => {
     await served[Symbol.asyncDispose]();
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("row", { name: /initialize asks for/ }).isVisible()).toBe(true);
+    await opened.expectAccessible();
   });
 
   test("opens with a run, shows it while it goes on, and stays after it", async () => {

@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
-import { ActPanel } from "./act/act-panel.js";
-import { acting, isActOpen } from "./act/act-state.js";
+import { acting, actPanel, isActOpen } from "./act/act-state.js";
 import { link } from "./connection.js";
 import { FilterBar } from "./filter-bar.js";
 import { bytesText, count } from "./format.js";
@@ -28,6 +27,7 @@ import {
 export function App(): JSX.Element {
   if (link.value === "no token") return <NoToken />;
   const shown = view.value;
+  const Act = actPanel.value;
   return (
     <>
       <header class="top">
@@ -69,7 +69,7 @@ export function App(): JSX.Element {
       <FilterBar />
       <Player />
       <div class="desk">
-        <ActPanel />
+        {Act !== undefined && <Act />}
         <main>
           <FrameList />
           <Panels />

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { acting, choose, edit, isActOpen } from "./act/act-state.js";
+import { acting, choose, edit, focusInPanel } from "./act/act-state.js";
 import { toggleColumns } from "./columns.js";
 import { panels } from "./panels/panels.js";
 import { togglePlayback } from "./player.js";
@@ -80,9 +80,8 @@ const keys: readonly Key[] = [
     does: "the tools, resources and prompts of the server",
     run: () => {
       if (acting.value === undefined) return;
-      isActOpen.value = true;
       choose(undefined);
-      focusOn("#sought");
+      focusInPanel("#sought");
     },
   },
   {

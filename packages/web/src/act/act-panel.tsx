@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { count, durationText, nameText, proseText } from "../format.js";
 import { Icon } from "../icons.js";
-import type { PageCall, PageOffer } from "../protocol.js";
+import type { PageCall, PageFault, PageOffer } from "../protocol.js";
 import {
   actFailure,
   acting,
@@ -16,6 +16,7 @@ import {
   drafted,
   edited,
   enter,
+  enterJson,
   found,
   isActOpen,
   listAgain,
@@ -24,12 +25,14 @@ import {
   show,
   sought,
   subscribe,
+  written,
 } from "./act-state.js";
 import { Members } from "./argument-form.js";
 import { CallResult } from "./call-result.js";
 import { Editor } from "./editor.js";
-import { membersOf, readText, Unreadable } from "./fields.js";
+import { membersOf, Unreadable } from "./fields.js";
 import { InputRequests, Roots } from "./input-requests.js";
+import { JsonEditor } from "./json-editor.js";
 import { Reconnect } from "./reconnect.js";
 import { readRequests, SavedRequests, SaveRequest } from "./saved-requests.js";
 
@@ -228,7 +231,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
   const { kind, name, title, description, hints, schema } = offer;
   const members = membersOf(schema);
   const { faults, command } = checked.value;
-  const others = faults.filter(({ path }) => path === "" || asJson.value);
+  const others = asJson.value ? [] : faults.filter(({ path }) => path === "");
   const isOpen = acting.value?.phase === "open";
   return (
     <div class="chosen">
@@ -252,7 +255,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
         }}
       >
         {asJson.value ? (
-          <JsonArguments />
+          <JsonArguments schema={schema} faults={faults} />
         ) : (
           <Members
             root={schema}
@@ -306,21 +309,26 @@ function Subscribe({ uri }: { readonly uri: string }): JSX.Element {
   );
 }
 
-function JsonArguments(): JSX.Element {
+interface JsonArgumentsOptions {
+  readonly schema: PageOffer["schema"];
+  readonly faults: readonly PageFault[];
+}
+
+function JsonArguments({ schema, faults }: JsonArgumentsOptions): JSX.Element {
   const value = draft.value;
-  const text = value instanceof Unreadable ? value.text : ExactNumber.stringify(value, 2);
+  const text = value instanceof Unreadable ? value.text : (written.value ?? ExactNumber.stringify(value, 2));
   return (
     <div class="argument">
       <label for="arguments">arguments</label>
-      <textarea
+      <JsonEditor
         id="arguments"
-        spellcheck={false}
+        text={text}
         rows={Math.min(20, text.split("\n").length + 1)}
-        value={text}
-        aria-invalid={value instanceof Unreadable}
-        onInput={({ currentTarget }) => enter(readText("json", currentTarget.value) ?? {})}
+        schema={schema}
+        faults={value instanceof Unreadable ? [] : faults}
+        unreadable={value instanceof Unreadable ? value.says : undefined}
+        onInput={enterJson}
       />
-      {value instanceof Unreadable && <p class="fault">{value.says}</p>}
     </div>
   );
 }

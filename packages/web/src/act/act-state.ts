@@ -1,7 +1,8 @@
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
 import { call } from "../connection.js";
 import type {
   PageActing,
@@ -22,6 +23,26 @@ export const acting = signal<PageActing | undefined>(undefined);
 export const offers = signal<readonly PageOffer[]>([]);
 /** Whether the panel is open. */
 export const isActOpen = signal(false);
+/** The panel that acts on the server; undefined until its script is loaded. */
+export const actPanel = signal<FunctionComponent | undefined>(undefined);
+
+let loading: Promise<void> | undefined;
+
+/** Loads the script of the panel, which a page that only shows recordings never needs. */
+function load(): Promise<void> {
+  loading ??= import("./act-panel.js").then(({ ActPanel }) => {
+    actPanel.value = ActPanel;
+  });
+  return loading;
+}
+
+/** Opens the panel, and focuses an element of it. */
+export function focusInPanel(selector: string): void {
+  isActOpen.value = true;
+  if (actPanel.value === undefined) void load().then(() => focusOn(selector));
+  else focusOn(selector);
+}
+
 /** The search text among the offers. */
 export const sought = signal("");
 /** Why the last request could not be made. */
@@ -73,6 +94,7 @@ let offersRead = -1;
 /** Takes the state of the server; null without one. */
 export function takeActing(state: PageActing | null): void {
   if (state !== null && acting.value === undefined) isActOpen.value = matchMedia("(min-width: 75rem)").matches;
+  if (state !== null) void load();
   const known = new Set(acting.value?.inputs.map(({ key }) => key));
   const asked = state?.inputs.some(({ key }) => !known.has(key)) === true;
   const before = acting.value?.recording;
@@ -108,6 +130,7 @@ export function examine(): void {
 export function choose(offer: PageOffer | undefined): void {
   batch(() => {
     edited.value = undefined;
+    written.value = undefined;
     chosenKey.value = offer && keyOf(offer);
     checked.value = { faults: [], command: undefined };
     actFailure.value = undefined;
@@ -122,8 +145,18 @@ export function choose(offer: PageOffer | undefined): void {
 export function enter(args: unknown): void {
   const offer = chosen.value;
   if (offer === undefined) return;
+  written.value = undefined;
   drafts.value = new Map([...drafts.value, [keyOf(offer), args]]);
   void check();
+}
+
+/** The arguments as they are written as JSON, with their white space; undefined if they were entered in another way. */
+export const written = signal<string | undefined>(undefined);
+
+/** Changes the arguments of the chosen offer by their JSON. */
+export function enterJson(text: string): void {
+  enter(readText("json", text) ?? {});
+  written.value = text;
 }
 
 async function check(): Promise<void> {
@@ -225,12 +258,11 @@ export async function edit(): Promise<void> {
   const written = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
   const raw = new TextDecoder().decode(written);
   batch(() => {
-    isActOpen.value = true;
     actFailure.value = undefined;
     shownCall.value = undefined;
     edited.value = { from: `frame ${row.n}`, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
   });
-  focusOn("#edited");
+  focusInPanel("#edited");
 }
 
 /** Opens a saved request: in the form of what it calls, or else in the editor. */
@@ -286,6 +318,43 @@ export const message = computed(() => {
   const { method, params = {} } = value;
   if (!isGroup(params)) return { fault: "params is not an object: send it raw" };
   return { method, params };
+});
+
+/** What the params of the edited message look like: that of its tool, or no schema. */
+export const editedSchema = computed((): Readonly<Record<string, unknown>> => {
+  const { method, params } = message.value ?? {};
+  const tools = offers.value.filter(({ kind }) => kind === "tool");
+  const tool = tools.find(({ name }) => name === params?.name);
+  const known = method === "tools/call" ? { name: { enum: tools.map(({ name }) => name) } } : {};
+  return {
+    properties: {
+      method: {
+        enum: ["tools/call", "tools/list", "resources/read", "resources/list", "prompts/get", "prompts/list", "ping"],
+      },
+      params: { type: "object", properties: { ...known, ...(tool && { arguments: tool.schema }) } },
+    },
+    type: "object",
+    // References in the schema of the tool begin at its own root.
+    $defs: tool?.schema.$defs,
+    definitions: tool?.schema.definitions,
+  };
+});
+
+/** The faults of the arguments in the edited message, by the schema of the tool. */
+export const editedFaults = signal<readonly PageFault[]>([]);
+
+effect(() => {
+  const { method, params } = message.value ?? {};
+  const read = message.value;
+  editedFaults.value = [];
+  if (method !== "tools/call" || typeof params?.name !== "string" || !isGroup(params.arguments)) return;
+  call("check", { tool: params.name, args: params.arguments }).then(
+    ({ faults }) => {
+      if (read === message.value)
+        editedFaults.value = faults.map(({ path, message }) => ({ path: `/params/arguments${path}`, message }));
+    },
+    () => undefined, // The connection shows that it is lost.
+  );
 });
 
 /** Sends the edited message: as a request of the client, or as it is. */

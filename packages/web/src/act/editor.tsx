@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
-import { acting, choose, edited, message, resend } from "./act-state.js";
+import { acting, choose, edited, editedFaults, editedSchema, message, resend } from "./act-state.js";
 import { CallResult } from "./call-result.js";
+import { JsonEditor } from "./json-editor.js";
 import { SaveRequest } from "./saved-requests.js";
 
 /** Edits a message that the client has sent, and sends it again. */
@@ -10,7 +11,7 @@ export function Editor(): JSX.Element | null {
   const { from, text, raw, isRaw, ends } = open;
   const { method, params, fault } = message.value ?? {};
   const sent = method === undefined || params === undefined ? undefined : { method, params };
-  const value = isRaw ? raw : text;
+  const rows = Math.min(24, Math.max(12, (isRaw ? raw : text).split("\n").length + 1));
   const set = (next: Partial<typeof open>): void => {
     edited.value = { ...open, ...next };
   };
@@ -35,19 +36,24 @@ export function Editor(): JSX.Element | null {
           <label class="unseen" for="edited">
             Message
           </label>
-          <textarea
-            id="edited"
-            spellcheck={false}
-            rows={Math.min(24, Math.max(12, value.split("\n").length + 1))}
-            value={value}
-            aria-invalid={fault !== undefined}
-            aria-describedby={fault === undefined ? undefined : "edited-fault"}
-            onInput={({ currentTarget }) => set(isRaw ? { raw: currentTarget.value } : { text: currentTarget.value })}
-          />
-          {fault !== undefined && (
-            <p class="fault" id="edited-fault">
-              {fault}
-            </p>
+          {isRaw ? (
+            <textarea
+              id="edited"
+              spellcheck={false}
+              rows={rows}
+              value={raw}
+              onInput={({ currentTarget }) => set({ raw: currentTarget.value })}
+            />
+          ) : (
+            <JsonEditor
+              id="edited"
+              rows={rows}
+              text={text}
+              schema={editedSchema.value}
+              faults={editedFaults.value}
+              unreadable={fault}
+              onInput={(next) => set({ text: next })}
+            />
           )}
         </div>
         {isRaw && (

@@ -25,6 +25,7 @@ const types = {
 const files: ReadonlyMap<string, readonly [type: string, name: string]> = new Map([
   ["/", [types.html, "index.html"]],
   ["/page.js", [types.js, "page.js"]],
+  ["/act-panel.js", [types.js, "act-panel.js"]],
   ["/page.css", [types.css, "page.css"]],
 ]);
 
