@@ -70,6 +70,18 @@ test("slow_down makes the interval five seconds longer", async () => {
   expect(await read(url)).toBe("read by ada");
 });
 
+test("errors with the status 200, as GitHub sends them, are errors", async () => {
+  const { issuer, url } = await newServers({ interval: 0.05, answer: () => undefined });
+  const left = [pending, pending];
+  issuer.behaviour.token = () => {
+    const error = left.shift();
+    return error === undefined ? undefined : { status: 200, body: { error } };
+  };
+  expect(await read(url)).toBe("read by ada");
+  issuer.behaviour.token = () => ({ status: 200, body: { error: "access_denied" } });
+  expect(await failureOf(read(url))).toMatchObject({ kind: "denied" });
+});
+
 test.each([
   ["access_denied", "denied", "status 400 with access_denied"],
   ["expired_token", "abandoned", "the code has expired"],

@@ -264,6 +264,15 @@ describe("AU-C7: the client id", () => {
     expect(issuer.requests("/token")[0]?.authorization).toMatch(/^Basic /);
   });
 
+  test.each(["invalid_client_metadata", "invalid_scope", "insufficient_scope"])(
+    "is registered without scopes where the server refuses them with %s",
+    async (error) => {
+      issuer.behaviour.registration = (body) => ("scope" in body ? { error } : body);
+      expect(await signIn()).toBeUndefined();
+      expect(issuer.requests("/register").map(({ body }) => "scope" in body)).toEqual([true, false]);
+    },
+  );
+
   test.each([
     ["https://app.example/callback", "web"],
     ["http://localhost:1234/callback", "native"],

@@ -227,6 +227,20 @@ describe("refresh", () => {
     expect(issuer.requests("/authorize")).toHaveLength(2);
   });
 
+  test("a new sign-in does not go on with the refresh token of the one before, which may be of another user", async () => {
+    const store = sharedStore();
+    await using client = await opened({ store });
+    issuer.expireAll();
+    issuer.behaviour.token = (parameters) => {
+      if (parameters.get("grant_type") === "refresh_token") return { status: 400, body: { error: "invalid_grant" } };
+      const issued = { scopes: ["read"], resource: server.url, refreshToken: "", isRevoked: false };
+      issuer.issued.set("second-sign-in", issued);
+      return { status: 200, body: { access_token: "second-sign-in", token_type: "Bearer" } };
+    };
+    expect(await called(client, "read")).toBe("read by ada");
+    expect(store.only().tokens).toEqual({ accessToken: "second-sign-in", tokenType: "Bearer", scopes: ["read"] });
+  });
+
   test("a token endpoint that fails does not cost the tokens", async () => {
     const store = sharedStore();
     await using client = await opened({ store });

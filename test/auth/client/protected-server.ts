@@ -33,7 +33,7 @@ export interface Behaviour {
   redirect?: (parameters: URLSearchParams) => void;
   /** The response of the token endpoint, instead of its own. */
   token?: (parameters: URLSearchParams) => { readonly status: number; readonly body: unknown } | undefined;
-  /** Changes the response to a registration. */
+  /** Changes the response to a registration; one with an `error` refuses it. */
   registration?: (body: Record<string, unknown>) => Record<string, unknown>;
   /** The path of its metadata. */
   metadataPath?: string;
@@ -126,7 +126,8 @@ export async function startSignInServer(path = ""): Promise<SignInServer> {
     }
     if (url.pathname === "/register") {
       const registered = { ...body, client_id: `client-${seen.length}`, client_id_issued_at: 0 };
-      return send(201, behaviour.registration?.(registered) ?? registered);
+      const answer = behaviour.registration?.(registered) ?? registered;
+      return send("error" in answer ? 403 : 201, answer);
     }
     if (url.pathname === "/authorize") {
       const code = `code-${seen.length}-CANARY`;

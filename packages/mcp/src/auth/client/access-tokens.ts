@@ -13,9 +13,9 @@ import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { proofAlgorithm, type TokenKey, tokenKey, withNonce } from "./bound-tokens.js";
-import { type Challenge, scopesIn } from "./challenge.js";
+import type { Challenge } from "./challenge.js";
 import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions } from "./grant.js";
-import { refreshParameters } from "./quirks.js";
+import { endsRefresh, grantedScopes, refreshParameters } from "./quirks.js";
 import { type ProtectedResource, readResourceMetadata } from "./resource-metadata.js";
 import { SignInError, type SignInStep } from "./sign-in-error.js";
 import type { StoredCredentials, TokenStore } from "./token-store.js";
@@ -159,25 +159,23 @@ export class AccessTokens {
     const server = await this.#serverMetadata(resource);
     const boundTo = await this.#keyFor(server);
     const bound = boundTo === undefined ? {} : { dpopKey: boundTo.jwk };
-    const keep = async (response: TokenEndpointResponse, client: ClientAtServer, scopes: readonly string[]) => {
-      const tokens = tokensOf(response, scopes, inStore?.refreshToken);
-      await store.set(key, {
-        issuer: resource.issuer,
-        resource: resource.resource,
-        ...clientOf(client),
-        ...bound,
-        tokens,
-      });
+    const stamp = { issuer: resource.issuer, resource: resource.resource };
+    const keep = async (tokens: Tokens, client: ClientAtServer): Promise<Tokens> => {
+      await store.set(key, { ...stamp, ...clientOf(client), ...bound, tokens });
       return tokens;
     };
     let ended: SignInError | undefined;
-    const client = this.#how.clientAt(server, stored?.client);
+    const registration = stored?.client;
+    const client = this.#how.clientAt(server, registration);
     if (inStore?.refreshToken !== undefined && client !== undefined && mayRefresh && challenge?.status !== 403) {
       const refreshed = await this.#refresh(server, client, resource, inStore.refreshToken, inStore.scopes);
-      if (!(refreshed instanceof SignInError))
-        return { tokens: await keep(refreshed, client, inStore.scopes), from: "refresh" };
+      if (!(refreshed instanceof SignInError)) {
+        const { refreshToken } = inStore; // It goes on if the response has no other one.
+        const tokens = { refreshToken, ...tokensOf(server, refreshed, inStore.scopes) };
+        return { tokens: await keep(tokens, client), from: "refresh" };
+      }
       ended = refreshed;
-      await store.set(key, { issuer: resource.issuer, resource: resource.resource, ...clientOf(client) });
+      await store.set(key, { ...stamp, ...(registration === undefined ? {} : { client: registration }) });
     }
     const scopes = this.#scopesFor(resource, inStore, challenge);
     this.#requested = scopes ?? [];
@@ -186,13 +184,15 @@ export class AccessTokens {
         server,
         resource: resource.resource,
         scopes,
-        stored: stored?.client,
+        stored: registration,
         key: boundTo,
         request: (step) => this.#request(step),
         secureUrl: (step, url) => this.#requireSecure(step, url),
         report: (kind, text, url) => this.report(kind, text, url === undefined ? {} : { url }),
       });
-      return { tokens: await keep(granted.response, granted.client, scopes ?? []), from: "grant" };
+      // Without the refresh token of an earlier sign-in, which may be one of another user.
+      const tokens = tokensOf(server, granted.response, scopes ?? []);
+      return { tokens: await keep(tokens, granted.client), from: "grant" };
     } catch (error) {
       // Without a user, the reason is that the refresh token is no longer accepted.
       if (ended !== undefined && error instanceof SignInError && error.failure.kind === "interaction") throw ended;
@@ -265,10 +265,11 @@ export class AccessTokens {
     } catch (error) {
       if (error instanceof SignInError) throw error;
       const { code, text } = await endpointError(error);
-      const isEnd = code === "invalid_grant" || code === "invalid_client" || code === "unauthorized_client";
+      const isEnd = endsRefresh(server, code) || code === "invalid_client" || code === "unauthorized_client";
       const failure = new SignInError({
         kind: isEnd ? "refresh" : "token",
         step: "refresh",
+        ...(code === undefined ? {} : { code }),
         received: `${text} from ${server.token_endpoint}`,
         expected: "a new access token",
         remedy: isEnd
@@ -377,15 +378,20 @@ function defaultEndpoints(issuer: string): AuthorizationServer {
   };
 }
 
-/** A response may leave out the scopes if they are those of the request, and a refresh token that goes on. */
-function tokensOf(response: TokenEndpointResponse, requested: readonly string[], refreshToken?: string): Tokens {
-  const { access_token: accessToken, token_type: type, expires_in: expiresIn, scope } = response;
-  const refresh = response.refresh_token ?? refreshToken;
+/** A response may leave out the scopes if they are those of the request. */
+function tokensOf(server: AuthorizationServer, response: TokenEndpointResponse, requested: readonly string[]): Tokens {
+  const {
+    access_token: accessToken,
+    token_type: type,
+    expires_in: expiresIn,
+    refresh_token: refresh,
+    scope,
+  } = response;
   return {
     accessToken,
     tokenType: type === "dpop" ? "DPoP" : "Bearer",
     ...(refresh === undefined ? {} : { refreshToken: refresh }),
     ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
-    scopes: scope === undefined ? requested : scopesIn(scope),
+    scopes: scope === undefined ? requested : grantedScopes(server, scope),
   };
 }

@@ -20,7 +20,7 @@ import {
   libraryOptions,
   requestToken,
 } from "./grant.js";
-import { pkceMethods, resourceParameter } from "./quirks.js";
+import { offlineParameters, pkceMethods, resourceParameters } from "./quirks.js";
 import { type ClientIdentity, knownClient, register } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 
@@ -52,17 +52,17 @@ export function authorizationCode(identity: ClientIdentity, open: OpenReceiver |
     try {
       return await received(open, identity, wider);
     } catch (error) {
-      if (request.stored === undefined || !isRefusedScope(error)) throw error;
-      // The earlier registration may be for fewer scopes.
+      if (request.stored === undefined || !isRefusedRegistration(error)) throw error;
       return received(open, identity, { ...wider, stored: undefined });
     }
   };
 }
 
-function isRefusedScope(error: unknown): boolean {
+/** Whether another registration may help: the earlier one may be for fewer scopes. */
+function isRefusedRegistration(error: unknown): boolean {
   if (!(error instanceof SignInError)) return false;
-  const { step, received } = error.failure;
-  return step === "redirect" && received.startsWith('"invalid_scope"');
+  const { code, step } = error.failure;
+  return step === "redirect" && code === "invalid_scope";
 }
 
 async function received(open: OpenReceiver, identity: ClientIdentity, request: GrantRequest): Promise<Granted> {
@@ -173,12 +173,11 @@ async function authorizationUrl(
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
-    ...resourceParameter(server, resource),
+    ...resourceParameters(server, resource),
     // The code is for the holder of the key too.
     ...(key === undefined ? {} : { dpop_jkt: key.thumbprint }),
     ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
-    // OpenID Connect grants offline access only with consent.
-    ...(scopes?.includes("offline_access") === true ? { prompt: "consent" } : {}),
+    ...offlineParameters(server, scopes),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
@@ -222,6 +221,7 @@ function notACode(cause: unknown): SignInError {
     return new SignInError({
       kind: "denied",
       step: "redirect",
+      code: cause.error,
       received: `${excerpt(cause.error)}${description}`,
       expected: "an authorization code",
       remedy: "sign in again and allow the access, or ask the operator of the authorization server",
@@ -255,7 +255,7 @@ function exchange(
 ): Promise<TokenEndpointResponse> {
   const options = {
     ...libraryOptions(request("token"), key),
-    additionalParameters: { ...resourceParameter(server, resource) },
+    additionalParameters: resourceParameters(server, resource),
   };
   const send = (): Promise<Response> =>
     authorizationCodeGrantRequest(server, client, authentication, parameters, redirectUrl, verifier, options);

@@ -26,7 +26,7 @@ import {
   noToken,
 } from "./grant.js";
 import { requireIssuerOfSecret, type TokenOptions, tokenOptions } from "./oauth.js";
-import { resourceParameter } from "./quirks.js";
+import { resourceParameters } from "./quirks.js";
 import { type ClientIdentity, deviceGrant, knownClient, register } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 import { memoryTokenStore } from "./token-store.js";
@@ -139,7 +139,7 @@ async function requestDevice(
   { client, authentication }: ClientAtServer,
 ): Promise<DeviceAuthorizationResponse> {
   const parameters = {
-    ...resourceParameter(server, resource),
+    ...resourceParameters(server, resource),
     ...(scopes === undefined ? {} : { scope: scopes.join(" ") }),
   };
   try {
@@ -151,10 +151,11 @@ async function requestDevice(
   }
 }
 
-function noDeviceCode({ text }: EndpointError, server: AuthorizationServer, clientId: string): SignInError {
+function noDeviceCode({ code, text }: EndpointError, server: AuthorizationServer, clientId: string): SignInError {
   return new SignInError({
     kind: "denied",
     step: "authorization",
+    ...(code === undefined ? {} : { code }),
     received: `${text} from ${server.device_authorization_endpoint}`,
     expected: "a device code",
     remedy: `allow device codes for the client ${clientId} at ${server.issuer}, or sign in with a browser`,
@@ -213,7 +214,7 @@ async function requestTokens(
 ): Promise<TokenEndpointResponse | "authorization_pending" | "slow_down" | "unreachable"> {
   const options = {
     ...libraryOptions(request("token"), key),
-    additionalParameters: resourceParameter(server, resource),
+    additionalParameters: resourceParameters(server, resource),
   };
   let isAnswered = false;
   try {

@@ -84,7 +84,25 @@ export interface LibraryOptions {
 /** The request refuses URLs that are not secure itself: HTTP is allowed on this machine. */
 export function libraryOptions(request: BoundedFetch, key?: TokenKey): LibraryOptions {
   const proof = key === undefined ? {} : { DPoP: key.proofs };
-  return { [customFetch]: request, [allowInsecureRequests]: true, ...proof };
+  return { [customFetch]: withErrorStatus(request), [allowInsecureRequests]: true, ...proof };
+}
+
+/**
+ * GitHub and others send errors with the status 200, also `authorization_pending` and that of a refresh. The library reads errors by their
+ * status.
+ * https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
+ */
+export function withErrorStatus(request: BoundedFetch): BoundedFetch {
+  return async (url, init) => {
+    const response = await request(url, init);
+    if (response.status !== 200) return response;
+    const body: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined); // The library reports what is not JSON.
+    const isError = isObject(body) && typeof body.error === "string" && body.access_token === undefined;
+    return isError ? Response.json(body, { status: 400 }) : response;
+  };
 }
 
 /** The error of a token or registration endpoint. */
@@ -123,9 +141,10 @@ export async function requestToken(
   }
 }
 
-export function noToken({ text }: EndpointError, url: string | undefined, remedy: string): SignInError {
+export function noToken({ code, text }: EndpointError, url: string | undefined, remedy: string): SignInError {
   const received = `${text} from ${url}`;
-  return new SignInError({ kind: "token", step: "token", received, expected: "an access token", remedy });
+  const named = code === undefined ? {} : { code };
+  return new SignInError({ kind: "token", step: "token", ...named, received, expected: "an access token", remedy });
 }
 
 function described(status: number, code: unknown, description: unknown): EndpointError {

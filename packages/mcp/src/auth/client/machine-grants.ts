@@ -18,7 +18,7 @@ import { findServerMetadata, placesText } from "../discovery.js";
 import { authorizedFetch } from "./authorized-fetch.js";
 import { type ClientAtServer, type GrantRequest, type GrantSettings, libraryOptions, requestToken } from "./grant.js";
 import { type TokenOptions, tokenOptions } from "./oauth.js";
-import { resourceParameter } from "./quirks.js";
+import { resourceParameters } from "./quirks.js";
 import { clientWith } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 import { memoryTokenStore } from "./token-store.js";
@@ -75,7 +75,7 @@ export function clientCredentials(options: ClientCredentialsOptions): HttpAuthor
         ? clientWith(server, clientId, clientSecret)
         : { client: { client_id: clientId }, authentication },
     async respond({ server, resource, scopes, request, key }, { client, authentication: auth }) {
-      const parameters = { ...resourceParameter(server, resource), ...scopeOf(scopes) };
+      const parameters = { ...resourceParameters(server, resource), ...scopeOf(scopes) };
       const options = libraryOptions(request("token"), key);
       const response = await clientCredentialsGrantRequest(server, client, auth, parameters, options);
       return processClientCredentialsResponse(server, client, response);
@@ -238,7 +238,7 @@ async function bearerAssertion(
   assertion: string,
 ): Promise<TokenEndpointResponse> {
   const type = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-  const parameters = { assertion, ...resourceParameter(server, resource), ...scopeOf(scopes) };
+  const parameters = { assertion, ...resourceParameters(server, resource), ...scopeOf(scopes) };
   const options = libraryOptions(request("token"), key);
   const response = await genericTokenEndpointRequest(server, client, authentication, type, parameters, options);
   return processGenericTokenEndpointResponse(server, client, response);

@@ -12,6 +12,7 @@ import { isObject } from "../../base/json.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { isThisMachine } from "../server/protected.js";
 import { type ClientAtServer, type EndpointError, endpointError, type GrantRequest, libraryOptions } from "./grant.js";
+import { scopesToRegister } from "./quirks.js";
 import { SignInError } from "./sign-in-error.js";
 import type { StoredCredentials } from "./token-store.js";
 
@@ -111,7 +112,7 @@ export async function register(
     ),
   };
   try {
-    const registered = await registerScopes(metadata, scopes, server, request);
+    const registered = await registerScopes(metadata, scopesToRegister(server, scopes), server, request);
     const { client_id: id, client_secret: secret, client_secret_expires_at: expiresAt } = registered;
     const method = registered.token_endpoint_auth_method;
     report("registration", `registered as ${id}`);
@@ -131,6 +132,9 @@ function isNative({ hostname, protocol }: URL): boolean {
   return (protocol !== "https:" && protocol !== "http:") || isThisMachine(new URL(`http://${hostname}`));
 }
 
+/** The errors of servers for scopes in a registration. RFC 7591 has none for them. */
+const refusesScopes: ReadonlySet<string> = new Set(["invalid_client_metadata", "invalid_scope", "insufficient_scope"]);
+
 /**
  * Registers for the scopes of the request, because some servers grant only scopes that a client has registered. Others refuse scopes of
  * resource servers in a registration, and grant them all the same.
@@ -149,18 +153,19 @@ async function registerScopes(
   try {
     return await send({ ...metadata, scope: scopes.join(" ") });
   } catch (error) {
-    if (error instanceof ResponseBodyError && error.error === "invalid_client_metadata") return send(metadata);
+    if (error instanceof ResponseBodyError && refusesScopes.has(error.error)) return send(metadata);
     throw error;
   }
 }
 
 function registrationFailed(
   { issuer, registration_endpoint: url }: AuthorizationServer,
-  { text }: EndpointError,
+  { code, text }: EndpointError,
 ): SignInError {
   return new SignInError({
     kind: "registration",
     step: "registration",
+    ...(code === undefined ? {} : { code }),
     received: `${text} from ${url}`,
     expected: "a registered client",
     remedy: `register a client at ${issuer} and give its \`clientId\``,

@@ -3,6 +3,7 @@ import { innermost } from "../../http/client/http-target.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { metadataPaths } from "../resource-server.js";
+import { issuerAsItsOwn } from "./quirks.js";
 import { SignInError } from "./sign-in-error.js";
 
 /** The metadata of a server about its authorization. */
@@ -75,7 +76,7 @@ function check(
       remedy: "connect to the URL that the metadata names, or correct `resource` in the metadata of the server",
     });
   }
-  const issuers: readonly unknown[] = Array.isArray(servers) ? servers : [];
+  const issuers = (Array.isArray(servers) ? servers : []).map(issuerAsItsOwn);
   const issuer = issuers.includes(preferred) ? preferred : issuers[0];
   if (typeof issuer !== "string" || !URL.canParse(issuer)) {
     throw new SignInError({

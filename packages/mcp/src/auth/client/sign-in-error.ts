@@ -74,6 +74,8 @@ export interface SignInFailure {
     | "scope";
   /** The step that failed. */
   readonly step: SignInStep["kind"];
+  /** The error code of the authorization server, such as `invalid_client`. Absent where it did not send one. */
+  readonly code?: string;
   /** The received response. */
   readonly received: string;
   /** The response that the step needs. */
