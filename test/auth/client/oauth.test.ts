@@ -272,6 +272,54 @@ describe("refresh", () => {
   });
 });
 
+describe("a registration that the authorization server has forgotten", () => {
+  const clients = (): unknown[] => issuer.requests("/authorize").map(({ parameters }) => parameters.get("client_id"));
+  const forgotten = { status: 401, body: { error: "invalid_client" } };
+
+  test("is replaced when a refresh says so", async () => {
+    await using client = await opened();
+    issuer.expireAll();
+    issuer.behaviour.token = (parameters) => (parameters.get("grant_type") === "refresh_token" ? forgotten : undefined);
+    expect(await called(client, "read")).toBe("read by ada");
+    expect(issuer.requests("/register")).toHaveLength(2);
+    expect(new Set(clients()).size).toBe(2);
+  });
+
+  test("is replaced when the token request of a sign-in says so", async () => {
+    const store = sharedStore();
+    await using _first = await opened({ store });
+    store.change(({ tokens: _tokens, ...credentials }) => credentials);
+    const [known] = clients();
+    issuer.behaviour.token = (parameters) => (parameters.get("client_id") === known ? forgotten : undefined);
+    await using client = await opened({ store });
+    expect(await called(client, "read")).toBe("read by ada");
+    expect(issuer.requests("/register")).toHaveLength(2);
+    expect(store.only().client?.id).toBe(clients().at(-1));
+  });
+
+  test("is replaced at the next sign-in, when its page leads nowhere", async () => {
+    const store = sharedStore();
+    await using _first = await opened({ store });
+    store.change(({ tokens: _tokens, ...credentials }) => credentials);
+    const authorize = (): Promise<never> => Promise.reject(new Error("the sign-in was not finished within 300 s"));
+    expect((await failure({ store, authorize })).failure).toMatchObject({ kind: "abandoned" });
+    await using client = await opened({ store });
+    expect(await called(client, "read")).toBe("read by ada");
+    expect(issuer.requests("/register")).toHaveLength(2);
+  });
+
+  test("stays when a user does not finish a step-up: the tokens go on with it", async () => {
+    const store = sharedStore();
+    await using _first = await opened({ store });
+    const authorize = (): Promise<never> => Promise.reject(new Error("the user closed the page"));
+    await using second = await opened({ store, authorize });
+    await expect(second.tools.call("write")).rejects.toThrow("the user closed the page");
+    issuer.expireAll();
+    expect(await called(second, "read")).toBe("read by ada");
+    expect(issuer.requests("/register")).toHaveLength(1);
+  });
+});
+
 describe("S23: credentials of another issuer", () => {
   test("a server that moves to another authorization server gets a new registration and a new sign-in", async () => {
     await using other = await startSignInServer();

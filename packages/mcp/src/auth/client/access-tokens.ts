@@ -165,7 +165,7 @@ export class AccessTokens {
       return tokens;
     };
     let ended: SignInError | undefined;
-    const registration = stored?.client;
+    let registration = stored?.client;
     const client = this.#how.clientAt(server, registration);
     if (inStore?.refreshToken !== undefined && client !== undefined && mayRefresh && challenge?.status !== 403) {
       const refreshed = await this.#refresh(server, client, resource, inStore.refreshToken, inStore.scopes);
@@ -175,6 +175,7 @@ export class AccessTokens {
         return { tokens: await keep(tokens, client), from: "refresh" };
       }
       ended = refreshed;
+      if (ended.failure.code === "invalid_client") registration = undefined; // The server has forgotten it.
       await store.set(key, { ...stamp, ...(registration === undefined ? {} : { client: registration }) });
     }
     const scopes = this.#scopesFor(resource, inStore, challenge);
@@ -194,6 +195,9 @@ export class AccessTokens {
       const tokens = tokensOf(server, granted.response, scopes ?? []);
       return { tokens: await keep(tokens, granted.client), from: "grant" };
     } catch (error) {
+      // A server that has forgotten the client shows that on its page only, and never redirects: the next sign-in registers anew.
+      const isAbandoned = error instanceof SignInError && error.failure.kind === "abandoned";
+      if (isAbandoned && registration !== undefined && challenge?.status !== 403) await store.set(key, stamp);
       // Without a user, the reason is that the refresh token is no longer accepted.
       if (ended !== undefined && error instanceof SignInError && error.failure.kind === "interaction") throw ended;
       throw error;

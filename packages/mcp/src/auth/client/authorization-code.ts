@@ -58,11 +58,11 @@ export function authorizationCode(identity: ClientIdentity, open: OpenReceiver |
   };
 }
 
-/** Whether another registration may help: the earlier one may be for fewer scopes. */
+/** Whether another registration may help: the earlier one may be for fewer scopes, or be forgotten. */
 function isRefusedRegistration(error: unknown): boolean {
   if (!(error instanceof SignInError)) return false;
   const { code, step } = error.failure;
-  return step === "redirect" && code === "invalid_scope";
+  return (step === "redirect" && code === "invalid_scope") || code === "invalid_client";
 }
 
 async function received(open: OpenReceiver, identity: ClientIdentity, request: GrantRequest): Promise<Granted> {
