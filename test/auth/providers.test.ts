@@ -138,6 +138,12 @@ test.each(providers)(
       const verified = await server.verify(await token(), request);
       expect(verified).toMatchObject({ identity: { scopes: ["notes", `api://${clientId}/notes`] } });
       expect(server.scopes).toEqual([`api://${clientId}/notes`]);
+      // The claims of an ID token, which pages of the application have.
+      const ofPage = { aud: clientId, scp: undefined, azp: undefined, nonce: "1", name: "Ada" };
+      expect(await server.verify(await token(ofPage), request)).toMatchObject({
+        kind: "invalid",
+        reason: expect.stringContaining("ID token") as unknown,
+      });
     }
     if (name === "supabase") {
       expect(await server.verify(await token({ client_id: undefined }), request)).toMatchObject({ kind: "invalid" });

@@ -112,6 +112,10 @@ export function entra({ tenant, clientId, scopes = [], ...options }: EntraOption
     scopes: scopes.map(qualified),
   });
   return narrowed(server, ({ identity }) => {
+    // An ID token of this application has the same issuer, audience, type and keys, but no `azp`.
+    // https://learn.microsoft.com/en-us/entra/identity-platform/access-token-claims-reference
+    if (identity.clientId === undefined)
+      return { kind: "invalid", reason: "it names no client (azp): it is an ID token, which is no access token" };
     const granted = identity.scopes ?? [];
     return {
       kind: "identity",
