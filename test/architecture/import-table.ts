@@ -68,5 +68,5 @@ export const mayUse: ReadonlyMap<string, readonly string[]> = new Map([
   ["schema", ["@cfworker/json-schema", "@standard-schema/spec"]],
   ["auth", ["jose", "oauth4webapi"]],
   ["http", ["eventsource-parser"]],
-  ["node", ["cross-spawn", "ws"]],
+  ["node", ["@napi-rs/keyring", "cross-spawn", "jose", "ws"]],
 ]);

@@ -6,11 +6,20 @@ import { exclusively, type StoredCredentials, type TokenStore } from "../../auth
 import { isObject } from "../../base/json.js";
 import { codeOf, withFileLock } from "./file-lock.js";
 
-/** The form of the file. */
-interface TokenFile {
-  readonly version: 1;
-  readonly credentials: Readonly<Record<string, StoredCredentials>>;
+type Credentials = Readonly<Record<string, StoredCredentials>>;
+
+/** The form of the content of a file. */
+export interface TokenFormat {
+  /** The credentials; undefined for what is not a content of this form. Rejects if they cannot be read now. */
+  read(content: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** The content besides its version. Called while no other process changes the file. */
+  write(credentials: Credentials): Promise<Readonly<Record<string, unknown>>>;
 }
+
+const readable: TokenFormat = {
+  read: async ({ credentials }) => credentials,
+  write: async (credentials) => ({ credentials }),
+};
 
 /** Tokens in a file. */
 export interface FileTokenStore extends TokenStore {
@@ -34,20 +43,25 @@ const others = 0o077;
  * @example
  * const client = await connect("https://mcp.example.com/mcp", { auth: oauth({ store: fileTokenStore() }) });
  */
-export function fileTokenStore(path: string = defaultPath()): FileTokenStore {
+export function fileTokenStore(path: string = stateFile("credentials.json")): FileTokenStore {
+  return tokensInFile(path, readable);
+}
+
+/** Keeps tokens in a file of any form. */
+export function tokensInFile(path: string, format: TokenFormat): FileTokenStore {
   const within = exclusively();
   const change = (edit: (credentials: Map<string, StoredCredentials>) => void): Promise<void> =>
     within("", async () => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await withFileLock(`${path}.lock`, async () => {
-        const credentials = await readTokens(path);
+        const credentials = await readTokens(path, format);
         edit(credentials);
-        await replace(path, { version: 1, credentials: Object.fromEntries(credentials) });
+        await replace(path, { version: 1, ...(await format.write(Object.fromEntries(credentials))) });
       });
     });
   return {
-    entries: () => readTokens(path),
-    get: async (key) => (await readTokens(path)).get(key),
+    entries: () => readTokens(path, format),
+    get: async (key) => (await readTokens(path, format)).get(key),
     set: (key, credentials) => change((kept) => void kept.set(key, credentials)),
     delete: (key) => change((kept) => void kept.delete(key)),
     exclusive: (key, run) =>
@@ -59,12 +73,13 @@ export function fileTokenStore(path: string = defaultPath()): FileTokenStore {
   };
 }
 
-function defaultPath(): string {
+/** A file in the directory for the state of programs. */
+export function stateFile(name: string): string {
   const { XDG_STATE_HOME, LOCALAPPDATA } = process.env;
-  return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance", "credentials.json");
+  return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance", name);
 }
 
-async function readTokens(path: string): Promise<Map<string, StoredCredentials>> {
+async function readTokens(path: string, format: TokenFormat): Promise<Map<string, StoredCredentials>> {
   let text: string;
   try {
     const { mode } = await stat(path);
@@ -75,31 +90,32 @@ async function readTokens(path: string): Promise<Map<string, StoredCredentials>>
     if (codeOf(error) === "ENOENT") return new Map();
     throw error;
   }
-  const read = parsed(text);
-  if (read !== undefined) return new Map(Object.entries(read.credentials));
+  const content = parsed(text);
+  const credentials = content?.version === 1 ? await format.read(content) : undefined;
+  if (areCredentials(credentials)) return new Map(Object.entries(credentials));
   const aside = `${path}.corrupt-${Date.now()}`;
   await rename(path, aside);
   process.emitWarning(`${path} does not contain tokens; it was renamed to ${aside}`);
   return new Map();
 }
 
-function parsed(text: string): TokenFile | undefined {
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const read: unknown = JSON.parse(text);
-    return isTokenFile(read) ? read : undefined;
+    return isObject(read) ? read : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isTokenFile(value: unknown): value is TokenFile {
-  if (!isObject(value) || value.version !== 1 || !isObject(value.credentials)) return false;
-  return Object.values(value.credentials).every(
+function areCredentials(value: unknown): value is Credentials {
+  if (!isObject(value)) return false;
+  return Object.values(value).every(
     (each) => isObject(each) && typeof each.issuer === "string" && typeof each.resource === "string",
   );
 }
 
-async function replace(path: string, content: TokenFile): Promise<void> {
+async function replace(path: string, content: Readonly<Record<string, unknown>>): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(temporary, "wx", 0o600);
