@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
+import { createServer as createHttpServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { devAuth, jwtAuth, oauth } from "@parlance/mcp/auth";
 import { connect, textOf } from "@parlance/mcp/client";
 import { httpHandler } from "@parlance/mcp/http";
 import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
 import { type HttpServer, serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { UserAgent } from "./user-agent.js";
 
 const redirectUrl = "http://127.0.0.1:7777/callback";
@@ -224,6 +226,83 @@ describe("devAuth", () => {
     expect(other.html).toContain("belongs to another browser");
     const back = await asked.submit({ decision: "deny" }, redirectUrl);
     expect(back?.searchParams.get("error")).toBe("access_denied");
+  });
+
+  test("the name of a client and its redirect URI cannot read as others", async () => {
+    await using at = await site();
+    const hidden = "https://app.example/\u202Etxt.exe";
+    const clientId = await at.register({ client_name: "Notes\u202E\u0007", redirect_uris: [hidden] });
+    const agent = new UserAgent();
+    await agent.open(await at.authorizeUrl({ client_id: clientId, redirect_uri: hidden }), redirectUrl);
+    expect(agent.html).toContain("Notes\\u{202e}\\u{7}");
+    expect(agent.html).toContain("https://app.example/\\u{202e}txt.exe");
+    expect(agent.html).not.toContain("\u202E");
+  });
+
+  describe("client ID metadata documents", () => {
+    /** A server with such documents; `/held/…` waits for `release`. */
+    async function documents() {
+      const requested: string[] = [];
+      const held: (() => void)[] = [];
+      const send = (response: ServerResponse, path: string, change = {}): void => {
+        const document = {
+          client_id: `${origin}${path}`,
+          client_name: "Desk",
+          redirect_uris: [redirectUrl],
+          ...change,
+        };
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(document));
+      };
+      const http = createHttpServer(({ url: path = "" }, response) => {
+        requested.push(path);
+        if (path === "/moved.json") response.writeHead(302, { location: `${origin}/client.json` }).end();
+        else if (path === "/other.json") send(response, "/client.json");
+        else if (path === "/secret.json") send(response, path, { token_endpoint_auth_method: "client_secret_basic" });
+        else if (path === "/long.json") send(response, path, { padding: "x".repeat(300_000) });
+        else if (path.startsWith("/held/")) held.push(() => send(response, path));
+        else send(response, path);
+      });
+      await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void http.close());
+      const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+      return { origin, requested, held };
+    }
+
+    /** Opens the page of a client; its text. */
+    async function pageOf(at: Site, clientId: string): Promise<string> {
+      const agent = new UserAgent();
+      await agent.open(await at.authorizeUrl({ client_id: clientId }), redirectUrl);
+      return agent.html;
+    }
+
+    test("a client is what its document says, which is fetched once; a document that is not its own is refused", async () => {
+      await using at = await site();
+      const { origin, requested } = await documents();
+      expect(await pageOf(at, `${origin}/client.json`)).toContain("Sign in to Desk");
+      expect(
+        await at.token(redemption(`${origin}/client.json`, await codeFor(at, `${origin}/client.json`))),
+      ).toMatchObject({
+        token_type: "Bearer",
+      });
+      expect(requested).toEqual(["/client.json"]);
+      for (const path of ["/other.json", "/moved.json", "/long.json", "/secret.json", "/"])
+        expect(await pageOf(at, origin + path), path).toContain("The sign-in cannot go on");
+      // No redirect is followed, and a URL without a path is not requested.
+      expect(requested.slice(1)).toEqual(["/other.json", "/moved.json", "/long.json", "/secret.json"]);
+    });
+
+    test("strangers cause 16 requests at a time, and one for a document", async () => {
+      await using at = await site();
+      const { origin, requested, held } = await documents();
+      const paths = Array.from({ length: 16 }, (_, n) => `/held/${n}.json`);
+      const pages = [...paths, "/held/0.json"].map((path) => pageOf(at, origin + path));
+      await expect.poll(() => held.length).toBe(16);
+      expect(await pageOf(at, `${origin}/client.json`)).toContain("could not be read");
+      for (const release of held) release();
+      for (const page of await Promise.all(pages)) expect(page).toContain("Sign in to Desk");
+      expect([...requested].sort()).toEqual([...paths].sort());
+      expect(await pageOf(at, `${origin}/client.json`)).toContain("Sign in to Desk");
+    });
   });
 
   test("a page whose host name leads to this machine cannot sign in", async () => {

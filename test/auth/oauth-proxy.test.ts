@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type AuthorizationStore, devAuth, oauth, oauthProxy } from "@parlance/mcp/auth";
+import { publicFetch } from "@parlance/mcp/auth-node";
 import { connect, textOf } from "@parlance/mcp/client";
 import { describeReport } from "@parlance/mcp/jsonrpc";
 import { nodeHandler, serveHttp } from "@parlance/mcp/node";
@@ -235,6 +236,58 @@ describe("oauthProxy", () => {
     const { auth } = at.signIn(new UserAgent(), "ada");
     await expect(connect(at.url, { auth })).rejects.toThrow(/the sign-in at the provider failed/);
     expect(at.refused.join()).toMatch(/\/callback: .+/);
+  });
+
+  test("an error of the provider with the status 200, as GitHub sends it, is named for the operator", async () => {
+    const github = createHttpServer((_, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end('{"error":"bad_verification_code"}'),
+    );
+    await new Promise<void>((resolve) => github.listen(0, "127.0.0.1", resolve));
+    const tokenEndpoint = `http://127.0.0.1:${(github.address() as AddressInfo).port}/token`;
+    await using at = await proxy({ upstream: (issuer) => ({ ...endpointsOf(issuer), tokenEndpoint }) });
+    const { auth } = at.signIn(new UserAgent(), "ada");
+    await expect(connect(at.url, { auth })).rejects.toThrow(/the sign-in at the provider failed/);
+    expect(at.refused.join()).toContain("/callback: status 400 with bad_verification_code");
+    await new Promise((resolve) => github.close(resolve));
+  });
+
+  test("S21: a client whose metadata document is in this network is refused, and nothing is requested there", async () => {
+    const looked: string[] = [];
+    const lookup = async (name: string): Promise<readonly string[]> => {
+      looked.push(name);
+      return ["10.0.0.1"];
+    };
+    await using at = await proxy({ fetch: publicFetch({ lookup }) });
+    const refused = [
+      ...["http://app.example/c.json", "https://127.0.0.1/c.json", "https://localhost/c.json", "https://[::1]/c.json"],
+      ...[
+        "https://10.0.0.1/c.json",
+        "https://169.254.169.254/c.json",
+        "https://0x7f.1/c.json",
+        "https://2130706433/c.json",
+      ],
+      ...[
+        "https://[::ffff:a9fe:a9fe]/c.json",
+        "https://metadata.google.internal/c.json",
+        "https://app.example:22/c.json",
+      ],
+      ...[
+        "https://user@app.example/c.json",
+        "https://app.example/",
+        "https://app.example/c.json#x",
+        "https://intranet/c.json",
+      ],
+    ];
+    const pageOf = async (clientId: string): Promise<string> => {
+      const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUrl, response_type: "code" });
+      return (await fetch(`${at.origin}/authorize?${query}`)).text();
+    };
+    for (const each of refused) expect(await pageOf(each), each).toContain("must be an https: URL with a path");
+    expect(looked).toEqual([]);
+    // A name that leads here is refused when it is connected to.
+    expect(await pageOf("https://app.example/c.json")).toContain("could not be read");
+    expect(looked).toEqual(["app.example"]);
+    expect(at.refused.at(-1)).toContain("10.0.0.1 is a private address");
   });
 
   describe("revocation: a client that signs out", () => {

@@ -1,3 +1,4 @@
+import { escapeControls } from "../../base/escape-controls.js";
 import { isObject } from "../../base/json.js";
 import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
 import { isThisMachine } from "../server/protected.js";
@@ -115,12 +116,11 @@ export class AuthorizationServer implements AuthEndpoints {
       return await endpoint.respond(request);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      const { code, message, cause } = error;
-      const reason = `${pathname}: ${code}: ${message}${typeof cause === "string" ? ` (${cause})` : ""}`;
+      const { code, message } = error;
       const isBasic = code === "invalid_client" && request.header("authorization") !== undefined;
       const response = json(isBasic ? 401 : 400, { error: code, error_description: message });
       const challenge = isBasic ? { "www-authenticate": "Basic" } : {};
-      return { ...response, headers: { ...response.headers, ...challenge }, reason };
+      return { ...response, headers: { ...response.headers, ...challenge }, reason: reasonOf(pathname, error) };
     }
   }
 
@@ -190,7 +190,7 @@ export class AuthorizationServer implements AuthEndpoints {
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
       const response = page(400, "The sign-in cannot go on", `<p>${escapeHtml(error.message)}.</p>`);
-      return { ...response, reason: `${path}: ${error.code}: ${error.message}` };
+      return { ...response, reason: reasonOf(path, error) };
     }
     return { status: 405, headers: { allow: "GET, POST" }, body: "" };
   }
@@ -199,7 +199,8 @@ export class AuthorizationServer implements AuthEndpoints {
     const cookie = this.#cookieOf(request) ?? randomSecret();
     const checked = await this.check(query, await digest(cookie));
     if (checked instanceof URL) return redirect(checked);
-    const { clientName, redirectUri, scopes } = checked;
+    const { redirectUri, scopes } = checked;
+    const clientName = escapeControls(checked.clientName); // Marks of direction could make it read as another name.
     const transaction = await this.#parts.secrets.seal(
       "authorization",
       { request: checked, agent: checked.agent },
@@ -210,7 +211,7 @@ export class AuthorizationServer implements AuthEndpoints {
     const { resource } = this.#parts.identity();
     const content =
       `<p><strong>${escapeHtml(clientName)}</strong> asks for access to <code>${escapeHtml(resource)}</code>.</p>${asked}` +
-      `<p>Afterwards you return to <code>${escapeHtml(redirectUri)}</code>. Go on only if you started this sign-in there.</p>` +
+      `<p>Afterwards you return to <code>${escapeHtml(escapeControls(redirectUri))}</code>. Go on only if you started this sign-in there.</p>` +
       `<form method="post" action="/authorize">${hidden}${this.#parts.signIn.form(checked)}` +
       '<button name="decision" value="deny">Deny</button></form>';
     // Browsers apply form-action to the redirects that follow, which may lead through another server.
@@ -356,6 +357,11 @@ export class AuthorizationServer implements AuthEndpoints {
 }
 
 const denied = new OAuthError("access_denied", "the user has denied the request");
+
+/** What the operator learns of an error, with its cause, which the client does not. */
+function reasonOf(path: string, { code, message, cause }: OAuthError): string {
+  return `${path}: ${code}: ${message}${typeof cause === "string" ? ` (${cause})` : ""}`;
+}
 
 /** 303: a browser that has sent a form follows with GET. */
 export function redirect(url: URL): AuthResponse {

@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { boundedFetch } from "../bounded-fetch.js";
+import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { isThisMachine } from "../server/protected.js";
 import { digest, type Secrets } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
@@ -25,6 +25,9 @@ const maxText = 2_000;
 /** Seconds that a client ID metadata document is used. */
 const documentTtl = 300;
 
+/** The most documents that are fetched at a time: strangers choose their URLs, and could make this server flood another one. */
+const maxFetches = 16;
+
 /** How clients authenticate at the token endpoint. */
 export const authenticationMethods: readonly string[] = ["none", "client_secret_basic", "client_secret_post"];
 
@@ -33,8 +36,10 @@ export class Clients {
   readonly #secrets: Secrets;
   readonly #known: ReadonlyMap<string, RegisteredClient>;
   readonly #isDevelopment: boolean;
-  readonly #send: typeof fetch | undefined;
+  readonly #send: OwnFetch | undefined;
   readonly #documents = memoryAuthorizationStore(100);
+  /** The documents that are being fetched, by their URLs. */
+  readonly #fetches = new Map<string, Promise<unknown>>();
 
   /**
    * @param known pre-registered clients
@@ -45,7 +50,7 @@ export class Clients {
     secrets: Secrets,
     known: readonly RegisteredClient[],
     isDevelopment: boolean,
-    send: typeof fetch | undefined,
+    send: OwnFetch | undefined,
   ) {
     this.#secrets = secrets;
     this.#known = new Map(known.map((client) => [client.id, client]));
@@ -144,6 +149,15 @@ export class Clients {
   async #document(url: string): Promise<unknown> {
     const kept = await this.#documents.get(`document:${url}`);
     if (kept !== undefined) return JSON.parse(kept);
+    const running = this.#fetches.get(url);
+    if (running !== undefined) return running;
+    if (this.#fetches.size >= maxFetches) throw new Error(`${maxFetches} documents are being fetched`);
+    const fetched = this.#fetch(url).finally(() => this.#fetches.delete(url));
+    this.#fetches.set(url, fetched);
+    return fetched;
+  }
+
+  async #fetch(url: string): Promise<unknown> {
     const response = await boundedFetch(url, { headers: { accept: "application/json" } }, this.#send);
     if (response.status !== 200) throw new Error(`status ${response.status}`);
     const document: unknown = await response.json();

@@ -19,7 +19,8 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Identity } from "../../jsonrpc/call.js";
 import { thrownText } from "../../jsonrpc/errors.js";
-import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
+import { type BoundedFetch, boundedFetch, type OwnFetch } from "../bounded-fetch.js";
+import { endpointError, withErrorStatus } from "../client/grant.js";
 import { revokeAt } from "../client/revocation.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer } from "../resource-server.js";
@@ -84,10 +85,10 @@ export interface OAuthProxyOptions extends Omit<ProtectedOptions, "dpop"> {
   /** Seconds that access tokens are valid. Default: 600. */
   readonly tokenLifetime?: number;
   /**
-   * Fetches client ID metadata documents, whose URLs anonymous clients choose. Give one that refuses addresses of your network. Default:
+   * Fetches client ID metadata documents, whose URLs anonymous clients choose. Give `publicFetch()`, which refuses addresses of your network. Default:
    * the platform's `fetch`, for host names only.
    */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: OwnFetch;
 }
 
 const members: MembersOf<OAuthProxyOptions> = {
@@ -291,7 +292,7 @@ class Upstream {
       return { request, outcome: { subject, scopes, grantId } };
     } catch (error) {
       // The text of the provider is for the operator: it may be anything.
-      const cause = thrownText(error);
+      const { text: cause } = await endpointError(error);
       return { request, outcome: new OAuthError("access_denied", "the sign-in at the provider failed", { cause }) };
     }
   }
@@ -382,9 +383,9 @@ class Upstream {
       : ClientSecretBasic(clientSecret);
   }
 
-  #requestOptions(): { readonly [customFetch]: typeof boundedFetch; readonly [allowInsecureRequests]: boolean } {
+  #requestOptions(): { readonly [customFetch]: BoundedFetch; readonly [allowInsecureRequests]: boolean } {
     return {
-      [customFetch]: (url, init) => boundedFetch(url, init),
+      [customFetch]: withErrorStatus(boundedFetch),
       [allowInsecureRequests]: this.#issuer.protocol === "http:",
     };
   }
