@@ -70,6 +70,8 @@ export class Acting implements RecordingWatcher {
   readonly #sending = new AsyncLocalStorage<ActedCall>();
   readonly #lists = new Map<ListName, unknown[]>();
   #over = new AbortController();
+  /** Whether the lists are being read because they have changed, and whether they have changed since. */
+  #listing: "no" | "once" | "again" = "no";
   #offers = 0;
   #calls: readonly ActedCall[] = [];
   #client: Client | undefined;
@@ -190,9 +192,25 @@ export class Acting implements RecordingWatcher {
         call.answer = undefined; // An earlier round was answered by a request for input.
       }
       if (observation.row.from === "server" && kind === "ntf" && method !== undefined && listChanges.has(method))
-        void this.listAgain().catch(() => undefined); // The frames show why a list was refused.
+        this.#listSoon();
     }
   };
+
+  /** Reads the lists again; once more if they change meanwhile. A server may send any number of notifications. */
+  #listSoon(): void {
+    if (this.#listing !== "no") {
+      this.#listing = "again";
+      return;
+    }
+    this.#listing = "once";
+    void this.listAgain()
+      .catch(() => undefined) // The frames show why a list was refused.
+      .finally(() => {
+        const isStale = this.#listing === "again";
+        this.#listing = "no";
+        if (isStale) this.#listSoon();
+      });
+  }
 
   /** Reads the lists of the server again. @throws RpcError when the server refuses; LocalError as `Client.call` */
   async listAgain(): Promise<void> {

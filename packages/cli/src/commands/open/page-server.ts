@@ -50,6 +50,9 @@ const headers = {
   "x-content-type-options": "nosniff",
 };
 
+/** The most connections, with and without the token: other users of this machine can connect too. A page needs two. */
+const mostConnections = 256;
+
 /** Serves the page on a port of this machine. Rejects if it cannot listen. */
 export async function servePage(shown: Shown, port: number): Promise<PageServer> {
   const token = randomBytes(32).toString("base64url");
@@ -57,6 +60,7 @@ export async function servePage(shown: Shown, port: number): Promise<PageServer>
     if (isOwn(request)) answer(request, response);
     else response.writeHead(403, headers).end();
   });
+  server.maxConnections = mostConnections;
   const upgrade = webSocketUpgrade(
     (channel) => {
       const page = new PageService(shown, () => connection);
@@ -78,7 +82,12 @@ export async function servePage(shown: Shown, port: number): Promise<PageServer>
   );
   server.on("upgrade", (request, socket, head) => {
     if (isOwn(request)) upgrade(request, socket, head);
-    else socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    else {
+      // Node leaves the socket to this listener: an error without a handler would end the process, and `end` closes one half only.
+      socket.on("error", () => socket.destroy());
+      socket.once("finish", () => socket.destroy());
+      socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    }
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
