@@ -59,8 +59,8 @@ const repeatedPointers: readonly string[] = [
 const noRules: readonly string[] = [];
 
 /**
- * The parts of a conversation that are compared, taken row by row in their order. It does not keep the conversation in memory, and needs none that
- * keeps its rows.
+ * The parts of a conversation that are compared, taken row by row in their order. It does not keep the conversation in memory,
+ * and works with one that drops its rows (`keepRows: false`).
  *
  * @example
  * const comparable = new Comparable();
@@ -95,7 +95,7 @@ export class Comparable {
 
   /** Takes the next row. */
   take({ frame, messages, verdicts, exchange }: Row): void {
-    // A sign-in says nothing of the server: each has other codes and tokens.
+    // A sign-in shows nothing about the server: its codes and tokens differ each time.
     if (frame === undefined || exchange?.signIn !== undefined) return;
     const violations = verdicts.filter(({ level }) => level === "must");
     const rules = violations.length === 0 ? noRules : violations.map(({ rule }) => rule.id);

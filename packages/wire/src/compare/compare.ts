@@ -98,7 +98,7 @@ function comparableOf({ rows }: Conversation, options: ComparisonOptions): Compa
 }
 
 /**
- * Compares what was taken of two conversations, in small steps.
+ * Compares two conversations in small steps, so that other work can run in between.
  *
  * @example
  * for (const _ of comparisonSteps(left, right)) await new Promise(setImmediate); // `left` and `right` are a `Comparable` each
@@ -149,7 +149,7 @@ function compareDefinitions(
   });
 }
 
-/** The responses to these are compared as definitions. */
+/** The responses to these methods are compared as definitions. */
 const listers: ReadonlySet<string | undefined> = new Set(definitionLists.map(({ method }) => method));
 
 function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange[] {
@@ -177,7 +177,7 @@ function latencyChange({
   readonly right: ComparedItem | undefined;
 }): readonly LatencyChange[] {
   if (left?.latency === undefined || right?.latency === undefined) return [];
-  const [shorter, longer] = [left.latency, right.latency].sort((a, b) => a - b) as [number, number]; // Two go in.
+  const [shorter, longer] = [left.latency, right.latency].sort((a, b) => a - b) as [number, number]; // Sorting keeps the length.
   return longer >= shorter * largeRatio && longer - shorter >= largeDifference ? [{ left, right }] : [];
 }
 
@@ -191,9 +191,8 @@ interface Aligned<Item> {
 const largestTable = 4_000_000;
 
 /**
- * Aligns two sequences: first those with equal keys, the first with the first and so on, wherever they stand; then, of
- * what is left, those that are merely of the same kind, in their order (the longest common subsequence). It may be long, and
- * is done in steps.
+ * Aligns two sequences. Items with equal keys are paired first, in order, wherever they are. Of the remaining items, those of the
+ * same kind are paired in order (the longest common subsequence). This can take long, so it runs in steps.
  */
 function* alignSteps<Item>(
   lefts: readonly Item[],
@@ -247,7 +246,7 @@ function longestCommon<Item>(
 ): Map<Item, Item> {
   const [a, b] = [lefts.map(kindOf), rights.map(kindOf)];
   const width = b.length + 1;
-  // At row * width + column: how many of a from row on, and of b from column on, can be paired.
+  // At row * width + column: the number of pairs that a from row on and b from column on allow.
   const lengths = new Uint32Array((a.length + 1) * width);
   const lengthAt = (row: number, column: number): number => lengths[row * width + column] ?? 0;
   for (let row = a.length - 1; row >= 0; row -= 1)

@@ -19,7 +19,7 @@ export function isOpening(method: string | undefined): boolean {
   return method === methods.initialize || method === methods.discover;
 }
 
-/** A message of a frame, or all of it. Without the message itself, its conversation can be collected. */
+/** A message of a frame, or the whole frame. It has no reference to the message, so that the conversation can be garbage-collected. */
 interface Place {
   readonly frame: Frame;
   /** Undefined for a frame that is not a message. */
@@ -44,7 +44,7 @@ export class ComparedItem {
   readonly target: string | undefined;
   /** The number of its frame. */
   readonly n: number;
-  /** Equal for items whose messages are equal, but for what is ignored. */
+  /** Equal for items whose messages are equal apart from the ignored places. */
   readonly key: string;
   readonly #ignores: Ignores;
   readonly #message: Place;
@@ -84,7 +84,7 @@ export class ComparedItem {
     return this.#rules;
   }
 
-  /** Milliseconds from the request to its answer. */
+  /** Milliseconds from the request to its response. */
   get latency(): number | undefined {
     return this.#latency;
   }
@@ -134,7 +134,7 @@ function valueAt({ frame, pointer }: Place): ComparableValue {
 }
 
 /**
- * The places at which two messages differ, but for ids, tokens, times and opaque values.
+ * The places at which two messages differ, apart from ids, tokens, times and opaque values.
  *
  * @example
  * const newest = conversation.rows.flatMap(({ messages }) => messages).at(-1) ?? request;
@@ -154,7 +154,7 @@ export function differencesOfMessages(before: WireMessage, after: WireMessage): 
 export function targetOf({ name, uri, ref }: JsonObject): string | undefined {
   const holder = isObject(ref) ? ref : { name, uri };
   const named = [holder.name, holder.uri].find((each) => typeof each === "string");
-  return named as string | undefined; // Nothing but a string was found.
+  return named as string | undefined; // The filter leaves only strings.
 }
 
 /**

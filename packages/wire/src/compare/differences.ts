@@ -14,18 +14,18 @@ export interface ValueChange {
   readonly after: ComparableValue;
 }
 
-/** The places that are left out of a comparison: those of one value, and by its members those below it. */
+/** The places that a comparison ignores, as a tree: whether a value is ignored, and which places below it are. */
 export class Ignores {
   /** Whether the value itself is left out. */
   readonly isLeftOut: boolean;
   readonly #named = new Map<string, Ignores>();
-  /** Of members that no pointer names. */
+  /** For members that no pointer names. */
   readonly #others: Ignores | undefined;
 
   /** @param places as tokens of JSON pointers; `*` is any one token */
   constructor(places: readonly (readonly string[])[]) {
     this.isLeftOut = places.some(({ length }) => length === 0);
-    // They are sorted by member once, because a long recording asks for those of a member millions of times.
+    // Sorted by member once, because a long recording looks members up millions of times.
     const below = (...tokens: readonly string[]): readonly (readonly string[])[] =>
       places.filter(([first]) => first !== undefined && tokens.includes(first)).map(([, ...rest]) => rest);
     for (const [first] of places) {
@@ -42,7 +42,7 @@ export class Ignores {
   }
 }
 
-/** The value of a node, with exact integers. Of members with the same name the last counts, as in parsers. */
+/** The value of a node, with exact integers. If several members have the same name, the last one counts, as in parsers. */
 export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
   if (node.kind === "array") return node.elements.map((element) => comparableValue(element, bytes));
   if (node.kind === "object")
@@ -95,7 +95,7 @@ export function canonicalJson(value: ComparableValue): string {
  */
 export function sorted(value: ComparableValue, ignores: Ignores | undefined): unknown {
   if (ignores?.isLeftOut === true) return undefined;
-  // No other string begins with one such character.
+  // A bigint becomes a string with the prefix `\0`; strings with this prefix get a second one, so that no two values are equal.
   if (typeof value === "bigint") return `\0${value}`;
   if (typeof value === "string") return value.startsWith("\0") ? `\0${value}` : value;
   if (Array.isArray(value)) return value.map((each, index) => sorted(each, ignores?.of(String(index))));

@@ -27,7 +27,7 @@ export interface CapabilityUse {
   readonly path: string;
   /** The method that needs it. */
   readonly method: string;
-  /** A JSON pointer to what names the method. */
+  /** A JSON pointer to the method name. */
   readonly pointer: string;
   /** The side that has to declare it. */
   readonly declarer: Sender;
@@ -62,7 +62,7 @@ export function* usesOf(message: WireMessage, known: Declared, revision: Revisio
 /** Whether a side has declared a capability that a message of it or to it uses. */
 export function isDeclared(path: string, declared: JsonObject): boolean {
   const { elicitation } = declared;
-  // Without members it means forms: that is what it meant before there was anything else.
+  // Without members it means form elicitation, the only mode of the first revision with elicitation.
   if (path === "elicitation.form" && isObject(elicitation) && elicitation.url === undefined) return true;
   return isAdvertised(path, declared);
 }
@@ -83,7 +83,7 @@ const notifiedUnder: ReadonlyMap<string, string> = new Map([
   [notifications.rootsChanged, "roots.listChanged"],
 ]);
 
-/** The capabilities whose use the messages show. Any other one may be used without a message that tells. */
+/** The capabilities whose use can be seen in messages. Any other one can be used without a message that shows it. */
 export const visibleCapabilities: ReadonlySet<string> = new Set([
   ...methodCapabilities.values(),
   ...notifiedUnder.values(),
@@ -94,11 +94,11 @@ export const visibleCapabilities: ReadonlySet<string> = new Set([
 interface Question {
   readonly method: string;
   readonly params: JsonObject;
-  /** To what names the method. */
+  /** A JSON pointer to the method name. */
   readonly pointer: string;
 }
 
-/** The questions to a client that a message holds. */
+/** The input requests to a client in a message. */
 function* questionsOf({ kind, from, method = "", params, result }: WireMessage): Iterable<Question> {
   if (from !== "server") return;
   if (kind === "req") yield { method, params, pointer: "/method" };
@@ -110,7 +110,7 @@ function* questionsOf({ kind, from, method = "", params, result }: WireMessage):
   }
 }
 
-/** The capabilities of a client that a question needs. */
+/** The client capabilities that an input request needs. */
 function* askedOf({ method, params }: Question, { facts }: Revision): Iterable<string> {
   if (method === methods.listRoots) yield "roots";
   if (method === methods.createMessage) {

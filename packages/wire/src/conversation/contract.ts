@@ -7,7 +7,7 @@ import { metaOf } from "./operations.js";
 /** Bounds the memory that a peer can fill by naming capabilities and versions. */
 const mostKept = 100;
 
-/** A capability that a side has declared, or that the messages use although it has not. */
+/** A capability that a side has declared, or that messages use without a declaration. */
 export interface ContractCapability {
   /** Members of the capabilities with dots between them: `tools.listChanged`. */
   readonly path: string;
@@ -31,7 +31,7 @@ export interface ContractSide {
   readonly declaredIn: number | undefined;
   /** The numbers of the first frames whose capabilities differ from those declared before. */
   readonly changedIn: readonly number[];
-  /** Those that it has declared, and those that are used all the same, by their paths. */
+  /** The declared capabilities, and those used without a declaration, in order of their paths. */
   readonly capabilities: readonly ContractCapability[];
 }
 
@@ -62,7 +62,7 @@ export class Contract {
     return this.#negotiated;
   }
 
-  /** How many requests of the client go by each version. */
+  /** The number of client requests by version. */
   get versions(): ReadonlyMap<string, number> {
     return this.#versions;
   }

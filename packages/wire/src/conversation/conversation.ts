@@ -39,14 +39,14 @@ interface OpenRow extends Row {
  * revision. Takes entries one by one, in the order of the recording, live or from a file.
  */
 export class Conversation {
-  /** One per frame, line of stderr, head of HTTP and event of a life, in their order. */
+  /** One per frame, line of stderr, HTTP head and lifecycle event, in order. */
   readonly rows: Row[] = [];
   /** The sessions, in the order in which they began. */
   readonly sessions: WireSession[] = [];
   readonly #timeline = new Timeline(this.rows);
   readonly #judge: Judge;
   readonly #keepRows: boolean;
-  readonly #outlook = new PendingTracker();
+  readonly #pendingTracker = new PendingTracker();
   readonly #byName = new Map<string, WireSession>();
   readonly #exchanges = new Map<number, OpenHttpExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
@@ -62,32 +62,32 @@ export class Conversation {
     this.#keepRows = keepRows;
   }
 
-  /** Takes the next line of the recording. Gives what it shows, if it shows anything. */
+  /** Takes the next line of the recording. Returns its row, or undefined if the line makes no row. */
   push(entry: Entry): Row | undefined {
     const row = this.#rowOf(entry);
     if (row !== undefined) {
       this.#now = row.at;
       if (this.#keepRows) this.rows.push(row);
     }
-    this.#outlook.see(entry, row);
+    this.#pendingTracker.see(entry, row);
     return row;
   }
 
-  /** Nothing more will come: what still waits for its end is judged as it is. */
+  /** Ends the conversation: exchanges that are still open are judged as they are. */
   finish(): void {
     for (const exchange of this.#exchanges.values()) this.#judgeExchange(exchange);
   }
 
   /**
-   * Requests that have no answer, each with the reason as far as it is known.
+   * Requests without a response, each with the reason as far as it is known.
    *
-   * @param now the time, in milliseconds of the recording, until which they wait. Default: that of the last observation
+   * @param now the time in milliseconds of the recording up to which the wait is measured. Default: the time of the last observation
    */
   pending(now?: number): readonly Pending[] {
-    return this.#outlook.pendingOf(this.sessions, now);
+    return this.#pendingTracker.pendingOf(this.sessions, now);
   }
 
-  /** The operations and sign-ins as spans, up to the last row; none without `keepRows`. They are found when they are first read. */
+  /** The operations and sign-ins as spans, up to the last row; none without `keepRows`. Computed on first access. */
   get timeline(): Timeline {
     this.#timeline.update();
     return this.#timeline;
@@ -98,7 +98,7 @@ export class Conversation {
     return this.rows.flatMap(({ verdicts }) => verdicts);
   }
 
-  /** The parts of tool definitions that model providers refuse, by the latest list of each session. No rule of the protocol. */
+  /** The parts of tool definitions that model providers refuse, by the latest list of each session. These are not rules of the protocol. */
   portability(): readonly Verdict[] {
     const judge = new Judge(portabilityRules);
     const verdicts = this.sessions.flatMap((session) =>
@@ -125,7 +125,7 @@ export class Conversation {
       case "l":
         return processRow("life", entry, entry.d && senderOf(entry.d), this.#session(entry.s));
       case "gap":
-        // It does not say of which connection something is missing, and one may have begun in it.
+        // A gap does not name the connection, and a session may have begun within it.
         this.#hasGap = true;
         for (const session of this.sessions) session.miss();
         return plainRow("gap", entry, entry.t);
@@ -139,7 +139,7 @@ export class Conversation {
     }
   }
 
-  /** The recorder has changed what one side sent, or kept it back: each side knows another conversation. */
+  /** The recorder changed or withheld a message: from here on, client and server have seen different conversations. */
   #interfere(): void {
     for (const session of this.sessions) session.miss();
   }
@@ -152,7 +152,7 @@ export class Conversation {
       exchange.signIn = signInStepOf(exchange.request, frame);
     const session = this.#session(entry.s);
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
-    // A session that the first entry of it names was begun before the recording.
+    // If the first entry of a session names its id, the session began before the recording.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
     const kind = exchange?.signIn === undefined ? "noise" : "oauth";
     const row = plainRow(kind, entry, entry.t, { from: frame.from, frame, session, exchange });
@@ -194,7 +194,7 @@ export class Conversation {
     for (let index = 0; index < (isBatch ? value.length : 1); index += 1) {
       const message = new WireMessage(frame, isBatch ? index : undefined, (read) => session.contextOf(read, exchange));
       const { revision } = message;
-      session.meet(message);
+      session.observe(message);
       if (revision === undefined)
         row.unjudged = `it speaks ${session.unknownVersion ?? "a version"} which is not known`;
       else if (frame.entry.v === undefined)
@@ -242,7 +242,7 @@ export class Conversation {
     return row;
   }
 
-  /** Whether a request goes to the MCP endpoint. Without a header it is not known where that is, but where it is not. */
+  /** Whether a request goes to the MCP endpoint. Without a header the endpoint is unknown, but some URLs are certainly not it. */
   #isEndpoint(url = ""): boolean {
     const path = pathOf(url);
     if (this.#endpoint === undefined) return !path.includes("/.well-known/");
@@ -319,7 +319,7 @@ function plainRow(
   };
 }
 
-/** The row of what the process of a server did. */
+/** The row of a lifecycle event of the server process. */
 function processRow(
   kind: RowKind,
   entry: LifeEntry | StderrEntry,

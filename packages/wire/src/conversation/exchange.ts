@@ -4,7 +4,7 @@ import type { Frame } from "../recording/frame.js";
 import type { HttpExchange, RecordedOperation } from "./message.js";
 
 /**
- * All values of a header, joined as HTTP allows; undefined where it is not there. Names have no case.
+ * All values of a header, joined as HTTP allows; undefined if it is absent. Names are case-insensitive.
  *
  * @example
  * headerOf(exchange.request, "content-type");
@@ -19,32 +19,32 @@ export function originOf(url: string): string {
   return /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase() ?? "";
 }
 
-/** The path that a request goes to, without its query and a slash at its end; recordings have whole addresses too. */
+/** The path of a request, without its query and trailing slash. Recordings may have a path or a whole URL. */
 export function pathOf(url: string): string {
   const path = url.slice(originOf(url).length).replace(/[?#].*$/s, "");
   return path.replace(/\/$/, "");
 }
 
-/** Whether the server has accepted what an exchange brings. */
+/** Whether the server accepted the request of an exchange. */
 export function isTaken({ response }: HttpExchange): boolean {
   return response?.status !== undefined && response.status >= 200 && response.status < 300;
 }
 
-/** The status with which HTTP itself refuses a request that has no response: its client may send it again as it is. */
+/** The HTTP status that refused a request before it got a JSON-RPC response: the client may send the same request again. */
 export function refusalOf({ request, answer }: RecordedOperation): number | undefined {
   const { status = 0 } = request.context.exchange?.response ?? {};
   return answer === undefined && status >= 300 ? status : undefined;
 }
 
-/** The revision that an exchange is of by its header. */
+/** The revision in the header of an exchange. */
 export function spokenIn({ request }: HttpExchange): Revision | undefined {
   const named = headerOf(request, mcpHeaders.protocolVersion);
   return named === undefined ? undefined : revisionOf(named);
 }
 
 /**
- * Whether a body is read as a message. The body of a response is one where it answers a request, and says otherwise what
- * HTTP leaves open (a page, an error of OAuth, a word): then it is a message only if it has a member `jsonrpc`.
+ * Whether a body is read as a message. The body of a response without a request to answer can be anything that HTTP allows (a
+ * page, an OAuth error, a word): it is a message only if it has a member `jsonrpc`.
  */
 export function isMessageBody(
   { from, entry, json }: Frame,
@@ -52,7 +52,7 @@ export function isMessageBody(
   { isLegacy }: { readonly isLegacy: boolean },
 ): boolean {
   if (exchange.signIn !== undefined) return false;
-  // An event without data gives the client an id to come back with.
+  // An event without data only gives the client an id for `Last-Event-ID`.
   if (entry.ch === "sse") return entry.len > 0;
   if (from === "client" || entry.ch !== "http") return true;
   const { request, messages } = exchange;

@@ -27,16 +27,16 @@ interface Subject<Subject> {
 
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
-/** Rules by one of the facts that their subjects have: a channel, a method, a step of a sign-in. */
+/** Rules by a key of their subjects: a channel, a method, a step of a sign-in. */
 interface RulesByKey<Rule> {
   readonly keyed: ReadonlyMap<string, readonly Rule[]>;
-  /** The rules for a subject with a key that no rule names. */
+  /** The rules for subjects whose key no rule names. */
   readonly others: readonly Rule[];
 }
 
 /**
- * The rules of a revision, indexed by what they judge: of about a hundred rules, a subject meets those that can apply to it. All others
- * together would take most of the time.
+ * The rules of a revision, indexed by their subjects, so that only rules that can apply to a subject run. There are about a
+ * hundred rules; running all of them on each subject would take most of the time.
  */
 interface RuleIndex {
   readonly frame: RulesByKey<RuleOf<"frame">>;
@@ -47,16 +47,16 @@ interface RuleIndex {
   readonly exchange: RulesByKey<RuleOf<"exchange">>;
 }
 
-/** Applies a set of rules to what crossed. */
+/** Applies a set of rules to frames, messages and HTTP exchanges. */
 export class Judge {
   readonly #rules: readonly Rule[];
-  readonly #statutes = new WeakMap<Revision, RuleIndex>();
+  readonly #indexes = new WeakMap<Revision, RuleIndex>();
 
   constructor(rules: readonly Rule[]) {
     this.#rules = rules;
   }
 
-  /** Judges the bytes of a frame: by the rules on frames, or by those on the bodies of HTTP. */
+  /** Judges the bytes of a frame by the rules on frames, or by those on HTTP bodies. */
   frame({ subject, session, revision }: Subject<FrameReading>, on: "frame" | "body" = "frame"): readonly Verdict[] {
     const { frame, json } = subject;
     const verdicts: Verdict[] = [];
@@ -111,7 +111,7 @@ export class Judge {
     return verdicts;
   }
 
-  /** The verdicts on the original that a copy of a recording carries, for these rules. */
+  /** The verdicts on the original recording that its copy carries, for these rules. */
   carried(verdicts: readonly RecordedVerdict[], n: number): readonly Verdict[] {
     return verdicts.flatMap(({ rule: id, party, pointer, range, header, says, version, by }): readonly Verdict[] => {
       const rule = this.#rules.find((each) => each.id === id);
@@ -131,7 +131,7 @@ export class Judge {
 
   /** Indexed once per revision: a long recording has many messages of few kinds. */
   #of(revision: Revision): RuleIndex {
-    const known = this.#statutes.get(revision);
+    const known = this.#indexes.get(revision);
     if (known !== undefined) return known;
     const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
     const onMessages = inForce.filter((rule) => rule.on === "message");
@@ -147,7 +147,7 @@ export class Judge {
       err: about(side, "err"),
       none: about(side, "none"),
     });
-    const statutes: RuleIndex = {
+    const index: RuleIndex = {
       frame: byKey(
         inForce.filter((rule) => rule.on === "frame"),
         ({ channels }) => channels,
@@ -162,8 +162,8 @@ export class Judge {
         ({ steps }) => steps,
       ),
     };
-    this.#statutes.set(revision, statutes);
-    return statutes;
+    this.#indexes.set(revision, index);
+    return index;
   }
 }
 

@@ -18,9 +18,9 @@ export interface RecordedOperation {
   readonly notices: readonly WireMessage[];
   /** The notification that cancelled it. */
   readonly cancel: WireMessage | undefined;
-  /** The previous round: its result asked for the input that this request brings. */
+  /** The previous round: its result requested the input that this request contains. */
   readonly previous: RecordedOperation | undefined;
-  /** The next round, which brings the input that the result asked for. */
+  /** The next round, which contains the input that the result requested. */
   readonly next: RecordedOperation | undefined;
 }
 
@@ -41,7 +41,7 @@ export type Pairing =
       /** The operation that the request began. */
       readonly operation: RecordedOperation;
     }
-  /** A request has the same id with another type: `"7"` for `7`. */
+  /** A request has the same id with the other type: `"7"` instead of `7`. */
   | {
       readonly is: "other type";
       /** The operation of the request with the other type of id. */
@@ -52,7 +52,7 @@ export type Pairing =
 /** The state of the handshake when a message was sent. In the stateless era it stays `new`. */
 export type HandshakePhase = "new" | "initializing" | "answered" | "ready";
 
-/** The step of a sign-in with OAuth that an exchange is. `other` is one of no rule, such as the request of a device code. */
+/** The step of an OAuth sign-in that an exchange performs. No rule judges `other`, such as a request for a device code. */
 export type SignInStep =
   | "resource-metadata"
   | "server-metadata"
@@ -72,15 +72,15 @@ export interface HttpExchange {
   readonly response: HttpEntry | undefined;
   /** The end of the exchange; undefined while it goes on. */
   readonly end: HttpEntry | undefined;
-  /** It is addressed to the MCP endpoint, as far as that is known. */
+  /** Whether it goes to the MCP endpoint, as far as that is known. */
   readonly isAddressed: boolean;
-  /** The step of a sign-in with OAuth that it is; undefined for an exchange of the protocol. */
+  /** The step of an OAuth sign-in that it performs; undefined for an MCP exchange. */
   readonly signIn: SignInStep | undefined;
   /** The frames of its bodies, both ways, in order. */
   readonly frames: readonly Frame[];
   /** The messages of its bodies, both ways, in order. */
   readonly messages: readonly WireMessage[];
-  /** The head of the response breaks a rule. */
+  /** Whether the head of the response breaks a rule. */
   readonly isFaulty: boolean;
 }
 
@@ -106,29 +106,29 @@ export interface MessageContext {
   readonly exchange: HttpExchange | undefined;
   /** The operation that it begins, answers, reports on or cancels. */
   readonly operation: RecordedOperation | undefined;
-  /** Of a response. */
+  /** For a response: how it pairs with a request. */
   readonly pairing: Pairing | undefined;
-  /** Of a request: the one of the same side that had this id before. */
+  /** For a request: the earlier request of the same side with this id. */
   readonly reuses: RecordedOperation | undefined;
-  /** Of a request: the operation whose answer has asked for what it brings. */
+  /** For a request: the operation whose result requested the input that it contains. */
   readonly previous: RecordedOperation | undefined;
 }
 
-/** One message of a frame, or what stands in the place of one. */
+/** One message of a frame, or a value in the place of a message. */
 export class WireMessage {
   /** The frame that holds the message. */
   readonly frame: Frame;
-  /** To this message in its frame: `""`, or `/0` in a batch. */
+  /** A JSON pointer to the message in its frame: `""`, or `/0` in a batch. */
   readonly pointer: string;
   /** Request, notification or response. */
   readonly kind: MessageKind;
   /** The method; undefined for a response. */
   readonly method: string | undefined;
-  /** As it was written: `7`, `"7"`. */
+  /** The id as it was written: `7`, `"7"`. */
   readonly id: string | undefined;
-  /** The same for ids that are the same, whatever their spelling. */
+  /** Equal for equal ids, however they are written. */
   readonly idKey: string | undefined;
-  /** The tool, the prompt or the address that its params name. */
+  /** The tool, prompt or URI that its params name. */
   readonly names: string | undefined;
   /** The session of the message. */
   readonly context: MessageContext;
@@ -161,18 +161,18 @@ export class WireMessage {
     return this.context.revision;
   }
 
-  /** The operation that it belongs to; of a request, once it is taken: the operation that it begins. */
+  /** The operation that it belongs to. For a request: the operation that it begins, once the session has taken it. */
   get operation(): RecordedOperation | undefined {
     return this.#begun ?? this.context.operation;
   }
 
-  /** The same, and for a response that is no answer what it was meant for, as far as its id tells. */
+  /** Like `operation`; for an unpaired response, the operation that its id suggests. */
   get concerns(): RecordedOperation | undefined {
     const { pairing } = this.context;
     return this.operation ?? (pairing !== undefined && "operation" in pairing ? pairing.operation : undefined);
   }
 
-  /** Where its values stand in the frame. */
+  /** The syntax tree of the message, with the places of its values in the frame. */
   get node(): JsonNode {
     const { root } = this.frame.json;
     const node = root?.kind === "array" && this.#index !== undefined ? root.elements[this.#index] : root;
@@ -186,35 +186,35 @@ export class WireMessage {
     return Array.isArray(value) && this.#index !== undefined ? value[this.#index] : value;
   }
 
-  /** A member of it, if it is an object and has one. */
+  /** A member of the message; undefined if it is not an object or has no such member. */
   member(name: string): unknown {
     const { value } = this;
     return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   }
 
-  /** Its params; none where they are no object. */
+  /** Its params; empty if they are not an object. */
   get params(): JsonObject {
     const params = this.member("params");
     return isObject(params) ? params : {};
   }
 
-  /** Its result, if that is an object. */
+  /** Its result; undefined if it is not an object. */
   get result(): JsonObject | undefined {
     const result = this.member("result");
     return isObject(result) ? result : undefined;
   }
 
-  /** It breaks a rule, or its frame does, or the response of HTTP that carries it: its receiver may have rejected it. */
+  /** Whether the message, its frame or the HTTP response that carries it breaks a rule: its receiver may have rejected it. */
   get isFaulty(): boolean {
     return this.#isFaulty || this.context.exchange?.isFaulty === true;
   }
 
-  /** The conversation that judges it has found a violation in it. */
+  /** Called by the conversation when it finds a violation in the message. */
   blame(): void {
     this.#isFaulty = true;
   }
 
-  /** The session that takes a request says what it begins. */
+  /** Called by the session with the operation that the request begins. */
   begin(operation: RecordedOperation): void {
     this.#begun = operation;
   }
@@ -236,9 +236,9 @@ function kindOfMessage(value: unknown): MessageKind {
   return Object.hasOwn(value, "error") ? "err" : "none";
 }
 
-/** The key that pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. A number that a double cannot hold is its literal. */
+/** The key that pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. The key of a number that a double cannot hold is its literal. */
 export function keyOfId(literal: string): string {
-  if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan has found it to be one.
+  if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan found a number.
   const number = Number(literal);
   return Number.isSafeInteger(number) ? `number ${number}` : `literal ${literal}`;
 }

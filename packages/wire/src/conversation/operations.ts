@@ -7,7 +7,7 @@ import { SettledOperation } from "./settled-operation.js";
 /** Bounds the memory that a peer can fill by choosing ids, names and addresses. */
 export const mostRemembered = 100_000;
 
-/** The newest answered operations, which stay as they are where older ones are abridged. */
+/** The number of newest answered operations that stay complete when older ones are abridged. */
 const mostRecent = 1_000;
 
 /** The requests of a session, paired with their responses and notifications. */
@@ -16,7 +16,7 @@ export class Operations {
   #count = 0;
   /** In the order of the requests. */
   #all: OpenOperation[] = [];
-  /** Answered operations that can be replaced by what is settled of them, in the order of their answers. */
+  /** Answered operations that can be replaced by a `SettledOperation`, in the order of their responses. */
   readonly #recent: {
     readonly operation: OpenOperation;
     readonly settled: SettledOperation;
@@ -31,12 +31,12 @@ export class Operations {
   readonly #byExchange = new Map<number, OpenOperation>();
   readonly #times = new Times();
 
-  /** @param keepsAll whether operations stay as they are long after their answer; a long conversation needs much memory for them */
+  /** @param keepsAll whether operations stay complete long after their response, which takes much memory in a long conversation */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }
 
-  /** In the order of the requests; without those that were abridged. */
+  /** In the order of the requests, without abridged operations. */
   get all(): readonly RecordedOperation[] {
     return this.#all;
   }
@@ -99,7 +99,7 @@ export class Operations {
     if (this.#recent.length >= 2 * mostRecent) this.#abridge();
   }
 
-  /** Replaces all but the newest answered operations, unless something else was said about them. */
+  /** Abridges all answered operations but the newest, except those with later messages. */
   #abridge(): void {
     const abridged = new Set<RecordedOperation>();
     for (const { operation, settled, token } of this.#recent.splice(0, mostRecent)) {
@@ -114,7 +114,7 @@ export class Operations {
     this.#all = this.#all.filter((operation) => !abridged.has(operation));
   }
 
-  /** The latency that most requests of a method have had so far. */
+  /** The latency that 95 % of the requests of a method had so far. */
   usualTime(method: string): number | undefined {
     return this.#times.usual(method);
   }
@@ -144,12 +144,15 @@ export class Operations {
     return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
   }
 
-  /** An error without an id, or with null, answers a frame that could not be parsed; with an id, an invalid message that had one. */
+  /**
+   * Whether an error answers a frame that is not a message. Without an id, or with null, it answers a frame that could not be
+   * parsed; with an id, an invalid message with this id.
+   */
   #answersNoMessage({ from, id, idKey = "" }: WireMessage): boolean {
     return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
   }
 
-  /** The request that a response answers: of those with its id a pending one, preferably of the same HTTP exchange. */
+  /** The request that a response answers: a pending one with its id, preferably in the same HTTP exchange. */
   asked(response: WireMessage): RecordedOperation | undefined {
     return this.sameId(otherSide(response.from), response);
   }
@@ -170,7 +173,7 @@ export class Operations {
     return refusalOf(before) === undefined ? before : undefined;
   }
 
-  /** The newest request of a side that a value names by its id. */
+  /** The newest request of a side with an id. */
   named(from: Sender, id: unknown): RecordedOperation | undefined {
     const key = tokenKey(id);
     return key === undefined ? undefined : this.#byId[from].get(key)?.at(-1);
@@ -182,7 +185,7 @@ export class Operations {
   }
 
   /** The operation that a notification names: by a progress token, by the id that it cancels, or by a subscription. */
-  toldAbout(message: WireMessage): RecordedOperation | undefined {
+  operationOf(message: WireMessage): RecordedOperation | undefined {
     const { from, method, params } = message;
     const other = otherSide(from);
     if (method === notifications.progress) {
@@ -200,13 +203,13 @@ export class Operations {
     return near?.request.idKey === tokenKey(subscription) ? near : this.named(other, subscription);
   }
 
-  /** The request on whose HTTP exchange a notification arrives: others may have the same id and token. */
+  /** The request of the HTTP exchange on which a notification arrives: other requests may have the same id and token. */
   #sameExchange({ frame, from }: WireMessage): RecordedOperation | undefined {
     const exchange = frame.entry.req;
     return from === "server" && exchange !== undefined ? this.#byExchange.get(exchange) : undefined;
   }
 
-  /** The operation whose result asked for the input that a request brings. */
+  /** The operation whose result requested the input that a request contains. */
   roundBefore({ params, from, method }: WireMessage): RecordedOperation | undefined {
     const { requestState, inputResponses } = params;
     if (typeof requestState === "string") return this.#byState.get(requestState);
@@ -220,12 +223,12 @@ export class Operations {
     // With several clients, each continues its own operations.
     const same = open.filter(({ request }) => asks(request.params) === asks(params));
     const candidates = same.length > 0 ? same : open;
-    // An operation whose result had a state comes last: the request should have returned that state.
+    // Prefer operations without a `requestState`: the request would have had to return it.
     return candidates.findLast(({ answer }) => answer?.result?.requestState === undefined) ?? candidates.at(-1);
   }
 }
 
-/** Whether a message was sent in the place of another one, which the recorder has not passed on. */
+/** Whether the recorder sent a message in the place of another one. */
 function isReplacedBy({ frame }: WireMessage, original: WireMessage): boolean {
   return frame.entry.of !== undefined && frame.entry.of === original.frame.n;
 }
@@ -246,7 +249,7 @@ export function metaOf(holder: JsonObject): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-/** The key of a request in all of its rounds. */
+/** A key that is equal for all rounds of a request. */
 function asks({ _meta, inputResponses, requestState, ...params }: JsonObject): string {
   return JSON.stringify(params);
 }
@@ -276,7 +279,7 @@ const mostMethods = 100;
 
 /** Latencies of requests, by method. */
 class Times {
-  /** Of each method the latencies in order of time, and sorted. */
+  /** The latencies of each method, in order of time and sorted. */
   readonly #byMethod = new Map<string, { readonly latest: number[]; readonly sorted: number[] }>();
 
   add(method: string, milliseconds: number): void {

@@ -10,9 +10,9 @@ import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 
 /**
- * The reasons why a request has no response. `unanswered`: an answer was due, and none will come. `not due`: the request was
- * cancelled, refused by HTTP, or asks for none any more. `unknown`: the recording ends before the conversation does, or misses
- * something that may hold the answer.
+ * Why a request has no response. `unanswered`: a response was due, and will not come. `not due`: the request was cancelled, or
+ * HTTP refused it, or it no longer needs a response. `unknown`: the recording ends before the conversation, or misses entries
+ * that may hold the response.
  */
 export type PendingState = "unanswered" | "not due" | "unknown";
 
@@ -22,13 +22,13 @@ export interface Pending {
   readonly operation: RecordedOperation;
   /** The session of the operation. */
   readonly session: WireSession;
-  /** Milliseconds from the request to the last thing that was observed. */
+  /** Milliseconds from the request to the last observation. */
   readonly waited: number;
-  /** Whether an answer can still come, as far as it is known. */
+  /** Whether no response can come any more, as far as is known. */
   readonly over: boolean;
   /** Why the response has not come. */
   readonly state: PendingState;
-  /** Why there is none: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
+  /** The reason in words: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
   readonly reason: string;
 }
 
@@ -49,7 +49,7 @@ interface Hint {
   readonly id?: string;
 }
 
-/** How the recorder has treated a frame that it has not passed on. */
+/** Why the recorder withholds a frame. */
 interface Withheld {
   /** It will never be passed on. */
   readonly isOver: boolean;
@@ -59,7 +59,7 @@ interface Withheld {
 interface Signs {
   /** Bytes of an unfinished line. */
   readonly held: Map<Sender, number>;
-  readonly clues: Hint[];
+  readonly hints: Hint[];
   readonly cuts: Cut[];
   /** Why a side sends nothing more. */
   readonly gone: Map<Sender, string>;
@@ -71,25 +71,25 @@ interface Signs {
 const serverError = 500;
 
 /** A report shows no more than this. */
-const mostClues = 1_000;
+const maxHints = 1_000;
 
 /** Tracks why requests have no answer. */
 export class PendingTracker {
   readonly #signs = new Map<string, Signs>();
-  /** How exchanges ended. */
+  /** The ends of exchanges, by number. */
   readonly #exchangeEnds = new Map<number, HttpEntry>();
-  /** Why a frame, by its number, was not passed on as it came. */
+  /** Why a frame was not passed on unchanged, by its number. */
   readonly #withheld = new Map<number, Withheld>();
   #now = 0;
   #lastGap = Number.NEGATIVE_INFINITY;
-  /** The recorder has brought the recording to its end. */
-  #isSealed = false;
+  /** The recording has its last line. */
+  #isComplete = false;
 
   /** Takes an entry, and the row that was made from it. */
   see(entry: Entry, row: Row | undefined): void {
     if ("t" in entry) this.#now = Math.max(this.#now, entry.t);
     if (entry.k === "gap") this.#lastGap = entry.t;
-    if (entry.k === "end") this.#isSealed = true;
+    if (entry.k === "end") this.#isComplete = true;
     if (entry.k === "r") this.#seeRule(entry);
     if (!("s" in entry)) return;
     if (entry.k === "f" && entry.of !== undefined) this.#withheld.delete(entry.of);
@@ -99,8 +99,8 @@ export class PendingTracker {
     if (entry.k !== "f" || row === undefined) return;
     signs.held.delete(senderOf(entry.d));
     if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
-    if (row.frame?.whole === false && signs.cuts.length < mostClues) signs.cuts.push(cutOf(row.frame));
-    for (const clue of cluesOf(row)) if (signs.clues.length < mostClues) signs.clues.push(clue);
+    if (row.frame?.whole === false && signs.cuts.length < maxHints) signs.cuts.push(cutOf(row.frame));
+    for (const hint of hintsOf(row)) if (signs.hints.length < maxHints) signs.hints.push(hint);
   }
 
   #seeRule({ of, did, fault }: RecorderRuleEntry): void {
@@ -112,12 +112,12 @@ export class PendingTracker {
   }
 
   #withhold(n: number, withheld: Withheld): void {
-    if (this.#withheld.size < mostClues) this.#withheld.set(n, withheld);
+    if (this.#withheld.size < maxHints) this.#withheld.set(n, withheld);
   }
 
   #seeEnd(end: HttpEntry, row: Row | undefined, { gone }: Signs): void {
     if (row?.session?.http.isLegacy !== true) this.#exchangeEnds.set(end.x, end);
-    // With HTTP+SSE, all responses arrive on the stream of one GET. If the recorder was stopped, what would follow is unknown.
+    // With HTTP+SSE, all responses arrive on the stream of one GET. If the recorder was stopped, the rest is unknown.
     else if (row.exchange?.request.method === "GET" && end.by !== "recorder")
       leave(gone, "server", "the event stream ended");
   }
@@ -131,7 +131,7 @@ export class PendingTracker {
     );
   }
 
-  /** Frames that were cut, and may be the answer to a request. */
+  /** Cut frames that may be the response to a request. */
   #cutsFor({ request }: RecordedOperation, session: WireSession): readonly Cut[] {
     const { t, req } = request.frame.entry;
     return this.#signsOf(session.name).cuts.filter(
@@ -140,7 +140,7 @@ export class PendingTracker {
     );
   }
 
-  /** Whether the answer came and was cut: the beginning that is kept has its id. */
+  /** Whether the response came and was cut: the kept beginning has its id. */
   #isCut(operation: RecordedOperation, session: WireSession): boolean {
     return this.#cutsFor(operation, session).some(({ idKey }) => idKey === operation.request.idKey);
   }
@@ -158,7 +158,7 @@ export class PendingTracker {
     const never = why.never !== undefined;
     const reason = never
       ? `never will: ${why.never}`
-      : `waiting${why.clue === undefined ? ` ${seconds(waited)}` : ` — ${why.clue}`}`;
+      : `waiting${why.hint === undefined ? ` ${seconds(waited)}` : ` — ${why.hint}`}`;
     return { operation, session, waited, over: never, state: this.#stateOf(operation, session, never), reason };
   }
 
@@ -178,46 +178,46 @@ export class PendingTracker {
     const isMissed = this.#lastGap >= t || (cutAt.get(otherSide(request.from)) ?? t) > t;
     if (isMissed || end?.by === "recorder") return "unknown";
     const isHttp = frame.entry.req !== undefined;
-    return isOver || (this.#isSealed && !isHttp) ? "unanswered" : "unknown";
+    return isOver || (this.#isComplete && !isHttp) ? "unanswered" : "unknown";
   }
 
-  /** How the exchange ended that carries the response. A request of the server is answered in an exchange of its own. */
+  /** The end of the exchange that carries the response. The response to a server request is in an exchange of its own. */
   #endOf({ from, frame }: WireMessage): HttpEntry | undefined {
     return from === "client" ? this.#exchangeEnds.get(frame.entry.req ?? Number.NaN) : undefined;
   }
 
-  #why(operation: RecordedOperation, session: WireSession): { never?: string | undefined; clue?: string | undefined } {
+  #why(operation: RecordedOperation, session: WireSession): { never?: string | undefined; hint?: string | undefined } {
     const { request, cancel } = operation;
     const withheld = this.#withheld.get(request.frame.n);
-    if (withheld !== undefined) return withheld.isOver ? { never: withheld.why } : { clue: withheld.why };
+    if (withheld !== undefined) return withheld.isOver ? { never: withheld.why } : { hint: withheld.why };
     const status = refusalOf(operation);
     const refused = status === undefined ? undefined : `the server refused it with HTTP ${status}`;
     const other = otherSide(request.from);
-    const { held, clues, gone } = this.#signsOf(session.name);
+    const { held, hints, gone } = this.#signsOf(session.name);
     const exchange = request.from === "client" ? request.frame.entry.req : undefined;
     const end = this.#endOf(request);
     const ended = end && endOfExchange(end);
-    const since = clues.filter(
+    const since = hints.filter(
       ({ from, at, exchange: on = exchange }) =>
         from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
     );
-    const clue = clueWords(since);
+    const hint = hintText(since);
     const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}${reasonOf(cancel)}`;
     const left = cancelled ?? refused ?? gone.get(other) ?? ended;
-    if (left !== undefined) return { never: clue === undefined ? left : `${left} (${clue})` };
+    if (left !== undefined) return { never: hint === undefined ? left : `${left} (${hint})` };
     const bytes = held.get(other);
-    if (bytes !== undefined) return { clue: `${bytes} bytes of unterminated line held` };
+    if (bytes !== undefined) return { hint: `${bytes} bytes of unterminated line held` };
     const question = questionOf(request, session);
     return {
-      clue:
-        clue ?? (question && `${escapeControls(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
+      hint:
+        hint ?? (question && `${escapeControls(question.method ?? "")} in frame ${question.frame.n} has no answer yet`),
     };
   }
 
   #signsOf(name: string): Signs {
     const known = this.#signs.get(name);
     if (known !== undefined) return known;
-    const signs: Signs = { held: new Map(), clues: [], cuts: [], gone: new Map(), cutAt: new Map() };
+    const signs: Signs = { held: new Map(), hints: [], cuts: [], gone: new Map(), cutAt: new Map() };
     this.#signs.set(name, signs);
     return signs;
   }
@@ -266,15 +266,15 @@ function endOfExchange({ ph, why }: HttpEntry): string {
 }
 
 /**
- * Whether a request only asks if the server speaks the stateless era, as far as is known: one that does not may stay silent, or
- * exit, and then its client begins a handshake.
+ * Whether a request only probes for the stateless era, as far as is known. A server of the handshake era may ignore it or exit;
+ * then the client begins a handshake.
  */
 export function isProbe({ request: { method } }: RecordedOperation, { operations }: WireSession): boolean {
   if (method !== methods.discover) return false;
   return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
 }
 
-/** A sender also cancels after a timeout: then an answer was due, and did not come. */
+/** A sender also cancels after a timeout: then a response was due, and did not come. */
 function hasTimedOut({ params: { reason } }: WireMessage): boolean {
   return typeof reason === "string" && /time(?:d|s)?[ -]?out|deadline/i.test(reason);
 }
@@ -283,16 +283,16 @@ function reasonOf({ params: { reason } }: WireMessage): string {
   return typeof reason === "string" && reason !== "" ? ` (${escapeControls(reason.slice(0, longestReason))})` : "";
 }
 
-/** Characters of the reason of a cancellation that are shown. */
+/** The maximum number of characters shown of the reason of a cancellation. */
 const longestReason = 80;
 
 function cutOf(frame: Frame): Cut {
   return { ...readCutFrame(frame), from: frame.from, frame };
 }
 
-function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Hint[] {
+function hintsOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Hint[] {
   if (from === undefined || frame === undefined) return [];
-  // A frame that breaks no rule was hardly meant as a response: an event with only an id, an HTML page, a word.
+  // A frame that breaks no rule was probably not meant as a response: an event with only an id, an HTML page, a word.
   if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
   if (!frame.whole) return [];
@@ -308,17 +308,17 @@ function cluesOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row
 }
 
 /** Unpaired responses first: their ids are what a reader looks for. */
-function clueWords(clues: readonly Hint[]): string | undefined {
-  const ids = clues.flatMap(({ id }) => (id === undefined ? [] : [id]));
+function hintText(hints: readonly Hint[]): string | undefined {
+  const ids = hints.flatMap(({ id }) => (id === undefined ? [] : [id]));
   if (ids.length > 0) {
     const some = ids.slice(0, 3).map((id) => `id ${escapeControls(id.slice(0, 40))}`);
     const more = ids.length > some.length ? ", …" : "";
     return `${ids.length} unpaired ${ids.length === 1 ? "reply" : "replies"} arrived (${some.join(", ")}${more})`;
   }
-  return clues[0]?.says;
+  return hints[0]?.says;
 }
 
-/** The unanswered request that the other side sent while it works on this one. */
+/** The unanswered request that the other side sent while it handles this one. */
 function questionOf(request: WireMessage, session: WireSession): WireMessage | undefined {
   return session.pending.find((each) => each.request.from !== request.from && each.request.frame.n > request.frame.n)
     ?.request;
@@ -328,7 +328,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-/** Bytes of a message that are searched for its id. */
+/** The number of bytes of a message that are searched for its id. */
 const headLength = 4_096;
 
 /** One member at the start of an object, if its value is a complete scalar. */
@@ -336,7 +336,7 @@ const member = /\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|fal
 
 /** The facts that the kept beginning of a cut frame shows. */
 interface CutFrame {
-  /** It is a response, or the members that would show it are cut off. */
+  /** Whether it may be a response: it is one, or the members that would show it are cut off. */
   readonly mayAnswer: boolean;
   /** The key of its id, if the beginning has it. */
   readonly idKey: string | undefined;

@@ -4,7 +4,7 @@ import type { Verdict } from "../rules/rule.js";
 import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** The content of a row. `noise` is no message, `frag` the piece of one, `oauth` the body of an exchange of a sign-in. */
+/** The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `oauth` the body of a sign-in exchange. */
 export type RowKind =
   | "req"
   | "res"
@@ -21,13 +21,13 @@ export type RowKind =
   | "note"
   | "rule";
 
-/** One observation, and what the conversation knows about it. */
+/** One observation, with its messages, session and verdicts. */
 export interface Row {
   /** The content of the row. */
   readonly kind: RowKind;
   /** The entry of the recording. */
   readonly entry: Entry;
-  /** Undefined for a gap, a note and a rule of the recorder. */
+  /** The number of the observation; undefined for a gap, an annotation and a rule of the recorder. */
   readonly n: number | undefined;
   /** Milliseconds since the recording began. */
   readonly at: number;
@@ -39,7 +39,7 @@ export interface Row {
   readonly messages: readonly WireMessage[];
   /** The HTTP exchange that carries it; undefined for another transport. */
   readonly exchange: HttpExchange | undefined;
-  /** The session that it belongs to; undefined for a row of none. */
+  /** The session that it belongs to; undefined for a row without a session. */
   readonly session: WireSession | undefined;
   /** The list may grow: the head of an HTTP request is judged when its response arrives. */
   readonly verdicts: readonly Verdict[];
@@ -48,7 +48,7 @@ export interface Row {
 }
 
 /**
- * The number of the frame with the answer to a request, or with the request of an answer.
+ * The number of the frame with the response to a request, or with the request of a response.
  *
  * @example
  * const response = pairOf(request); // The number of a frame.
@@ -61,7 +61,7 @@ export function pairOf(message: WireMessage): number | undefined {
 }
 
 /**
- * Milliseconds from the first byte of a request to the last byte of its answer; the answer alone has it.
+ * Milliseconds from the first byte of a request to the last byte of its response; undefined for any other message than the response.
  *
  * @example
  * const slow = conversation.rows.flatMap(({ messages }) => messages).filter((each) => (latencyOf(each) ?? 0) > 1_000);

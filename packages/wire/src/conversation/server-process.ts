@@ -1,7 +1,7 @@
 import type { LifeEntry, StderrEntry } from "../recording/entry.js";
 import { bytesOf } from "../recording/frame.js";
 
-/** The newest pieces of stderr that are kept, and the characters of each. */
+/** The number of newest pieces of stderr that are kept, and the maximum number of characters of each. */
 const mostKept = 20;
 const longest = 2_000;
 
@@ -11,7 +11,7 @@ export interface StderrPiece {
   readonly n: number;
   /** When it arrived, in milliseconds since the recording began. */
   readonly at: number;
-  /** The text; what is not UTF-8 in it reads U+FFFD. */
+  /** The text, with U+FFFD in place of bytes that are not UTF-8. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ export interface ProcessEnd {
 
 const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The process of a server, as far as the recording shows it. What it shows stays after the end of the process. */
+/** The process of a server, as far as the recording shows it. The properties stay after the process has ended. */
 export class ServerProcess {
   #pid: number | undefined;
   #startedAt: number | undefined;
@@ -75,7 +75,7 @@ export class ServerProcess {
     return this.#stderr;
   }
 
-  /** All bytes that it wrote to stderr. */
+  /** The number of bytes that it wrote to stderr. */
   get stderrBytes(): number {
     return this.#stderrBytes;
   }

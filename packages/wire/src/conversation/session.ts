@@ -19,7 +19,7 @@ import { SignIns } from "./sign-in.js";
 
 type Era = Revision["era"];
 
-/** A tool as the server has listed it last, and where. */
+/** A tool as the server listed it last, with the place of its definition. */
 export interface ListedTool {
   /** The definition, as the server listed it. */
   readonly definition: JsonObject;
@@ -50,7 +50,7 @@ export interface HttpSession {
 export class WireSession {
   /** The name of the connection in the recording. */
   readonly name: string;
-  /** By name, as of the latest list. */
+  /** The tools by name, as of the latest list. */
   readonly tools: Map<string, ListedTool> = new Map();
   /** URIs of `resources/subscribe` requests. */
   readonly subscriptions: Set<string> = new Set();
@@ -80,7 +80,7 @@ export class WireSession {
   #logLevel: string | undefined;
 
   /**
-   * @param keepsAll whether `operations` has those that were answered long ago
+   * @param keepsAll whether `operations` keeps those that were answered long ago
    * @param server the URL of the server, as far as it is known
    */
   constructor(name: string, keepsAll = true, server?: string) {
@@ -140,14 +140,14 @@ export class WireSession {
   }
 
   /**
-   * Whether it may have messages of several clients: over HTTP without session ids, nothing tells them apart. Rules must not hold
-   * what one client sent against another.
+   * Whether messages of several clients may be mixed: over HTTP without session ids, they cannot be distinguished. Rules must not
+   * compare messages of different clients.
    */
   get isShared(): boolean {
     return this.#isShared;
   }
 
-  /** Something is missing from the recording. */
+  /** Marks the session as incomplete: entries are missing from the recording. */
   miss(): void {
     this.#isWhole = false;
   }
@@ -173,7 +173,7 @@ export class WireSession {
     const isResponse = kind === "res" || kind === "err";
     const pairing = isResponse ? this.#requests.pairingOf(message) : undefined;
     const answered = pairing?.is === "answer" ? this.#requests.asked(message) : undefined;
-    const operation = kind === "ntf" ? this.#requests.toldAbout(message) : answered;
+    const operation = kind === "ntf" ? this.#requests.operationOf(message) : answered;
     return {
       revision: this.#revisionOf(message, operation, exchange),
       phase: this.#phase,
@@ -185,15 +185,15 @@ export class WireSession {
     };
   }
 
-  /** Looks at a message before it is judged: it may come from another client. */
-  meet({ from, method, context: { exchange, phase } }: WireMessage): void {
+  /** Called with a message before it is judged: detects that it may come from another client. */
+  observe({ from, method, context: { exchange, phase } }: WireMessage): void {
     if (from !== "client" || method !== methods.initialize || phase === "new") return;
     if (exchange === undefined || this.http.id !== undefined || this.http.isLegacy) return;
     this.#isShared = true;
     this.#logLevel = undefined;
   }
 
-  /** Takes the HTTP response of an exchange: a refused handshake may be tried again, and the session may be over. */
+  /** Takes the HTTP response of an exchange, which may refuse the handshake or end the session. */
   answeredByHttp(exchange: HttpExchange): void {
     const { request, response } = exchange;
     if (response !== undefined && headerOf(request, mcpHeaders.session) !== undefined) {
@@ -226,7 +226,7 @@ export class WireSession {
     const { method, result } = message;
     const named = namedVersion(message);
     if (named !== undefined) return revisionOf(named);
-    // `initialize` only proposes a version: an unknown one, or a stateless one, is a proposal too.
+    // `initialize` only proposes a version, also if it is unknown or stateless.
     if (method === methods.initialize)
       return handshakeRevision(String(message.params.protocolVersion)) ?? latestHandshake;
     if (operation?.request.method === methods.initialize && typeof result?.protocolVersion === "string")
@@ -259,7 +259,7 @@ export class WireSession {
     } else if (method === methods.initialize && !this.#isShared) this.#phase = "initializing";
     const capabilities =
       method === methods.initialize ? params.capabilities : metaOf(params)[metaKeys.clientCapabilities];
-    // A request with its own version does not change what a handshake has negotiated.
+    // A request that names its own version does not change the negotiated one.
     if (!isObject(capabilities) || (method !== methods.initialize && this.#agreed !== undefined)) return;
     const isKnown = !this.#isShared || JSON.stringify(capabilities) === JSON.stringify(this.#clientCapabilities);
     this.#clientCapabilities = isKnown ? capabilities : undefined;

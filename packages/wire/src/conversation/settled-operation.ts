@@ -3,12 +3,12 @@ import type { FrameEntry } from "../recording/entry.js";
 import { frameOf, type Sender } from "../recording/frame.js";
 import { type MessageContext, type RecordedOperation, WireMessage } from "./message.js";
 
-/** The results of these requests change the session, and a subscription goes on: they are few, and kept. */
+/** Requests that are kept complete: their results change the session, or they start a subscription. There are few of them. */
 const telling: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.listen]);
 
 /**
- * An operation that was answered, in a fraction of the memory: as much as the rules compare with a later message that repeats its id
- * or its token, and as rows show beside such a message. Its messages are made when they are asked for.
+ * An answered operation in a fraction of the memory. It keeps only the members that rules compare with a later message with the
+ * same id or token, and that rows show beside such a message. Its messages are made on access.
  */
 export class SettledOperation implements RecordedOperation {
   readonly number: number;
@@ -31,8 +31,8 @@ export class SettledOperation implements RecordedOperation {
   readonly #isFaulty: boolean;
 
   /**
-   * Undefined for an operation that a later message can continue or that holds more than this keeps: over HTTP, in a batch, a task, a
-   * round of several, the handshake.
+   * Undefined for an operation that a later message can continue, or that holds more than this class keeps: over HTTP, in a
+   * batch, a task, one of several rounds, the handshake.
    */
   static of({ number, request, previous }: RecordedOperation, answer: WireMessage): SettledOperation | undefined {
     const { method, id, params, context, revision, pointer, frame } = request;

@@ -10,9 +10,10 @@ export const resourceSuffix = "/.well-known/oauth-protected-resource";
 export const serverSuffixes = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"] as const;
 
 /**
- * The step of a sign-in that a request begins; undefined for a request that is none. It does not go to the MCP endpoint.
+ * The step of a sign-in that a request begins; undefined for any other request. Call it only for requests that do not go to the
+ * MCP endpoint.
  *
- * @param body the body of the request, if it has one that is recorded
+ * @param body the body of the request, if it was recorded
  */
 export function signInStepOf({ method, url = "", headers = [] }: HttpEntry, body?: Frame): SignInStep | undefined {
   const path = url.replace(/[?#].*$/s, "");
@@ -46,7 +47,7 @@ export function formOf({ bytes }: Frame): URLSearchParams {
   return new URLSearchParams(decoder.decode(bytes));
 }
 
-/** What one session has shown of its sign-ins. */
+/** The sign-ins of one session: metadata and requests so far. */
 export class SignIns {
   /** The URL of the MCP server, from the header of the recording. */
   readonly server: string | undefined;
@@ -57,7 +58,7 @@ export class SignIns {
     this.server = server;
   }
 
-  /** The metadata of the authorization server that was asked last. */
+  /** The metadata of the latest authorization server. */
   get metadata(): JsonObject | undefined {
     return this.#metadata;
   }

@@ -5,7 +5,10 @@ import { metaOf } from "./operations.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 
-/** The content of a part of a span. A `round` brings what an earlier one was asked for; a `question` is a request of the other side. */
+/**
+ * The content of a part of a span. A `round` contains the input that an earlier result requested; a `question` is a request of
+ * the other side.
+ */
 export type SpanPartKind = "request" | "round" | "question" | "task" | "exchange";
 
 /** One request of a span with its response; in a sign-in, one exchange of HTTP. */
@@ -18,7 +21,7 @@ export interface SpanPart {
   readonly from: Sender;
   /** Milliseconds since the recording began. */
   readonly at: number;
-  /** When its response had arrived; undefined while there is none. */
+  /** When its response arrived; undefined without one. */
   readonly until: number | undefined;
   /** The operation; undefined for an exchange of a sign-in. */
   readonly operation: RecordedOperation | undefined;
@@ -26,19 +29,19 @@ export interface SpanPart {
   readonly exchange: HttpExchange | undefined;
 }
 
-/** Everything of one operation as its user sees it: from the first request to the last response. */
+/** One operation as its user sees it: from the first request to the last response. */
 export interface Span {
-  /** A sign-in has the exchanges with the authorization server, from the response with 401 on. */
+  /** The kind of span. A sign-in includes the exchanges with the authorization server, from the 401 response on. */
   readonly kind: "operation" | "sign-in";
   /** The number of its first row. */
   readonly n: number;
   /** The side that began it. */
   readonly from: Sender;
-  /** The place beside those that ran at the same time, from 0: the lowest that was free. */
+  /** The lane in which it is drawn beside spans of the same time, from 0: the lowest that was free. */
   readonly lane: number;
   /** Milliseconds since the recording began. */
   readonly at: number;
-  /** When it was over; undefined while it waits for something. */
+  /** When it ended; undefined while it is open. */
   readonly until: number | undefined;
   /** Its requests with their responses, in order. */
   readonly parts: readonly SpanPart[];
@@ -46,7 +49,7 @@ export interface Span {
   readonly notices: readonly WireMessage[];
   /** The numbers of all its rows, in order. */
   readonly rows: readonly number[];
-  /** One of its rows breaks a requirement. */
+  /** Whether one of its rows breaks a requirement. */
   readonly isBad: boolean;
 }
 
@@ -65,7 +68,7 @@ class OpenSpan implements Span {
   readonly notices: WireMessage[] = [];
   readonly rows: number[] = [];
   until: number | undefined = undefined;
-  /** Something besides the response to its last request: the end of a task, the next round, the end of a sign-in. */
+  /** What keeps it open besides the response to its last request: the end of a task, the next round, the end of a sign-in. */
   waitsFor: "task" | "round" | "sign-in" | undefined = undefined;
   /** The verdicts of its rows: those on the head of an HTTP request come later. */
   readonly #verdicts: Row["verdicts"][] = [];
@@ -82,14 +85,14 @@ class OpenSpan implements Span {
     return this.#verdicts.some((verdicts) => verdicts.some(({ level }) => level === "must"));
   }
 
-  /** Takes a row; one that it has already does not count again. */
+  /** Adds a row, unless it was added before. */
   add({ n, verdicts, kind }: Row): void {
     if (n === undefined || this.rows.at(-1) === n) return;
     this.rows.push(n);
     if (verdicts.length > 0 || kind === "http") this.#verdicts.push(verdicts);
   }
 
-  /** A request of it is over, or what it waited for. */
+  /** Ends the span if nothing keeps it open. */
   settle(): void {
     const isOver = this.waitsFor === undefined && this.parts.every(({ until }) => until !== undefined);
     this.until = isOver ? this.parts.reduce((last, { until = 0 }) => Math.max(last, until), this.at) : undefined;
@@ -112,12 +115,12 @@ const mostLanes = 64;
 /** The statuses of a task that are final. */
 const finalStatuses: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
-/** These requests ask the server for nothing that it could need input for. */
+/** Requests for which a server needs no input. */
 const neverAsking: ReadonlySet<string | undefined> = new Set([methods.ping, methods.listen, methods.initialize]);
 
 /**
- * The spans of a conversation, which it finds in the rows: a request with its progress, the questions of the server, further rounds and
- * the task that it begins are one span, and so is a sign-in.
+ * The spans of a conversation, found in its rows. A request with its progress, the input requests of the server, further rounds
+ * and the task that it begins are one span, and so is a sign-in.
  *
  * @example
  * const waiting = conversation.timeline.spans.filter(({ until }) => until === undefined);
@@ -132,7 +135,7 @@ export class Timeline {
   readonly #byExchange = new Map<HttpExchange, OpenSpan>();
   readonly #byRow = new Map<number, OpenSpan>();
   readonly #parts = new Map<RecordedOperation | HttpExchange, OpenPart>();
-  /** The first rows of exchanges whose message is not known yet. */
+  /** The first rows of exchanges whose message has not arrived. */
   readonly #unplaced = new Map<HttpExchange, Row[]>();
   readonly #tracked = new Map<WireSession | undefined, Tracked>();
 
@@ -146,7 +149,7 @@ export class Timeline {
     return this.#spans;
   }
 
-  /** The span of a row; undefined for a row of none. */
+  /** The span of a row; undefined for a row without a span. */
   spanOf(n: number): Span | undefined {
     return this.#byRow.get(n);
   }
@@ -224,7 +227,7 @@ export class Timeline {
     return this.#onlyRunning(tracked);
   }
 
-  /** The span that a request of the server belongs to if only one is running: nothing else tells on which one it works. */
+  /** The span that a server request belongs to, if only one is running: the request itself does not say. */
   #onlyRunning({ running }: Tracked): OpenSpan | undefined {
     let found: OpenSpan | undefined;
     for (const operation of running) {
@@ -264,7 +267,7 @@ export class Timeline {
     part.until = at;
     this.#parts.delete(key);
     const span =
-      part.operation === undefined ? this.#byExchange.get(key as HttpExchange) : this.#byOperation.get(part.operation); // By one of the two.
+      part.operation === undefined ? this.#byExchange.get(key as HttpExchange) : this.#byOperation.get(part.operation); // The key is the exchange if there is no operation.
     span?.settle();
   }
 
@@ -282,7 +285,7 @@ export class Timeline {
     }
   }
 
-  /** An exchange with another address than that of the server: after a 401, and in the recording of a client, it is part of a sign-in. */
+  /** Takes an exchange with another address than the server's: after a 401, and in the recording of a client, it is part of a sign-in. */
   #takeSignIn(exchange: HttpExchange, row: Row, tracked: Tracked): void {
     const { n = 0, at, from = "client" } = row;
     const isOfClient = /^https?:/.test(exchange.request.url ?? "");

@@ -14,9 +14,9 @@ export interface Expectation {
   readonly aggregate: Aggregate;
   /** The messages that are counted. */
   readonly filter: Filter;
-  /** How the measured value must compare to the wanted one. */
+  /** How the measured value is compared with `wanted`. */
   readonly op: ">" | "<" | ">=" | "<=" | "=" | "!=";
-  /** Messages, or milliseconds. */
+  /** The number of messages, or milliseconds. */
   readonly wanted: number;
 }
 
@@ -29,7 +29,7 @@ export type ParsedExpectation =
     }
   | {
       readonly ok: false;
-      /** The fault of the text, and its place. */
+      /** The fault of the text and its place. */
       readonly fault: FilterFault;
     };
 
@@ -66,7 +66,7 @@ export function parseExpectation(text: string, context: FilterContext = {}): Par
     );
   const expectation: Expectation = {
     text: text.trim(),
-    aggregate: aggregate as Aggregate, // The pattern has no others.
+    aggregate: aggregate as Aggregate, // The pattern matches no other text.
     filter: parsed.filter,
     op: (op === ":" || op === "==" ? "=" : op) as Expectation["op"],
     wanted,

@@ -34,7 +34,7 @@ export interface NumberField extends Described {
   readonly read: (subject: Subject) => number | undefined;
 }
 
-/** An id keeps its type: `7` is not `"7"`. */
+/** A field of ids, which keep their type: `7` is not `"7"`. */
 export interface IdField extends Described {
   readonly kind: "id";
   readonly read: (subject: Subject) => WireMessage | undefined;
@@ -45,7 +45,7 @@ export type Field = TextField | NumberField | IdField;
 
 const kinds = "req res err ntf batch noise frag oauth stderr http life gap note rule inject".split(" ");
 
-/** Every field but headers and JSON pointers, by its name. */
+/** Every field except headers and JSON pointers, by name. */
 export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["n", { kind: "number", quantity: "plain", says: "number of what was observed", read: ({ row }) => row.n }],
   [
@@ -134,7 +134,7 @@ export function fieldOf(name: string): Field | "pointer" | undefined {
   return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
 }
 
-/** The field that `header.name` means. */
+/** The field for `header.name`. */
 function headerField(name: string): TextField {
   const wanted = name.toLowerCase();
   return {
@@ -177,7 +177,7 @@ function uriOf({ message }: Subject): string | undefined {
   return about?.method?.includes("resources/") === true ? about.names : undefined;
 }
 
-/** Of a batch, those that are about this message. */
+/** The verdicts on a message; in a batch, only those on this one. */
 function verdictsOf({ row, message }: Subject): readonly Verdict[] {
   const { verdicts } = row;
   if (verdicts.length === 0 || message === undefined || message.pointer === "") return verdicts;
@@ -202,7 +202,7 @@ function codeOf({ row, message }: Subject): number | undefined {
   return isObject(error) && typeof error.code === "number" ? error.code : undefined;
 }
 
-/** The texts of a row that a word is searched in, as they crossed. */
+/** The texts of a row that are searched for a word, as they were sent. */
 export function textOf({ entry, frame }: Row): string {
   switch (entry.k) {
     case "f":

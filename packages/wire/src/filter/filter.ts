@@ -15,7 +15,7 @@ export interface Written {
 
 /** A filter as a tree. */
 export type Filter =
-  /** An empty text. */
+  /** The filter of an empty text, which every row matches. */
   | { readonly is: "everything" }
   | {
       /** How the parts are combined. */
@@ -28,7 +28,7 @@ export type Filter =
       /** The negated filter. */
       readonly of: Filter;
     }
-  /** The text occurs somewhere in what crossed, ignoring case. */
+  /** The text occurs somewhere in the row, ignoring case. */
   | {
       readonly is: "text";
       /** The text to find. */
@@ -97,7 +97,7 @@ export interface FilterContext {
   readonly saved?: (name: string) => string | undefined;
 }
 
-/** Longer than any useful filter, and short enough to parse on every keystroke. */
+/** The maximum length of a filter, in characters: longer than any useful filter, and short enough to parse on every keystroke. */
 const longest = 4_096;
 const deepest = 64;
 
@@ -288,8 +288,8 @@ class Parser {
 }
 
 /**
- * Whether a text that can be read as a regular expression is meant as a condition on a JSON pointer: up to its first
- * space it is one, and no whole expression (`/a:b c/`); or `has` stands behind it.
+ * Whether a text that begins with `/` is a condition on a JSON pointer rather than a regular expression: its part before the
+ * first space is a condition and not a whole expression (`/a:b c/`), or the word `has` follows it.
  */
 function isCondition(text: string): boolean {
   const [word = ""] = /^[^\s()]+/.exec(text) ?? [];
@@ -343,7 +343,7 @@ function shown(text: string): string {
 const milliseconds = { us: 0.001, ms: 1, s: 1_000, m: 60_000 } as const;
 const bytes = { B: 1, k: 1_000, kB: 1_000, M: 1_000_000, MB: 1_000_000 } as const;
 
-/** The units of a quantity, and the one of a number that has none. Fields of both times hold milliseconds. */
+/** The units of each quantity, and the default unit. Fields of both kinds of time hold milliseconds. */
 const units: Readonly<Record<Quantity, { readonly by: Readonly<Record<string, number>>; readonly usual: number }>> = {
   plain: { by: {}, usual: 1 },
   seconds: { by: milliseconds, usual: 1_000 },
@@ -351,7 +351,7 @@ const units: Readonly<Record<Quantity, { readonly by: Readonly<Record<string, nu
   bytes: { by: bytes, usual: 1 },
 };
 
-/** How values of a quantity are written, for messages to people. */
+/** Examples of values of each quantity, for error messages. */
 const quantityExamples: Readonly<Record<Quantity, string>> = {
   plain: "a number",
   seconds: "a time as 1.2 (seconds), 1200ms or 2m",
@@ -359,7 +359,7 @@ const quantityExamples: Readonly<Record<Quantity, string>> = {
   bytes: "a size as 900, 1k or 2.5M",
 };
 
-/** The number that a text means; undefined if it is not one. */
+/** The number in a text; undefined if the text is not a number of this quantity. */
 export function parseQuantity(text: string, quantity: Quantity): number | undefined {
   const [, digits, unit = ""] = /^(-?\d+(?:\.\d+)?)([a-zA-Z]*)$/.exec(text) ?? [];
   const { by, usual } = units[quantity];
@@ -370,7 +370,7 @@ export function parseQuantity(text: string, quantity: Quantity): number | undefi
 /** From and to, both inclusive; a missing end is open. */
 export type Range = readonly [from: number, to: number];
 
-/** The range that `1.2..1.9`, `40..` and `..50` mean. */
+/** Parses a range: `1.2..1.9`, `40..` or `..50`. */
 export function parseRange(text: string, quantity: Quantity): Range | undefined {
   const [, first = "", second = ""] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
   if (first === "" && second === "") return undefined;

@@ -113,7 +113,7 @@ function wordTest(op: Operator, { text: wanted, quoted }: Written): (text: strin
   return globTest(wanted);
 }
 
-/** `*` stands for any text, and `?` for one character. */
+/** Compiles a glob: `*` matches any text, `?` one character. */
 function globTest(glob: string): (text: string) => boolean {
   const escaped = glob
     .replace(/[\\^$.+()[\]{}|]/g, "\\$&")
@@ -153,7 +153,7 @@ function numberComparison(op: Operator, text: string, quantity: Quantity): (valu
   return (value) => compare?.(value, wanted) ?? false;
 }
 
-/** An unquoted value is a number or null if it can be one. */
+/** The key of an id. An unquoted value is a number or null if it can be read as one. */
 function idKey({ text, quoted }: Written): string {
   const isLiteral = !quoted && /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|null|true|false)$/.test(text);
   return isLiteral ? keyOfId(text) : `string ${text}`;
@@ -192,7 +192,7 @@ function pointerTest({ field: pointer, ...filter }: Extract<Filter, { readonly i
   const sought = soughtName(pointer);
   return ({ row, message }) => {
     if (message === undefined) return false;
-    // A text without the name cannot have the member, unless the name is escaped.
+    // A frame whose text lacks the name cannot have the member, unless the name is escaped.
     const { raw } = row.entry as { readonly raw?: string };
     if (raw !== undefined && sought !== undefined && !raw.includes(sought) && !raw.includes("\\")) return false;
     const found = foundAt(message, pointer, raw);
@@ -200,10 +200,10 @@ function pointerTest({ field: pointer, ...filter }: Extract<Filter, { readonly i
   };
 }
 
-/** The value that a pointer names. The parser of the platform is faster, and does not keep how a number is written. */
+/** The value at a pointer. `JSON.parse` is faster than the scan, but loses how a number is written. */
 function foundAt(message: WireMessage, pointer: string, raw: string | undefined): Found | undefined {
   if (raw?.startsWith("{") === true) {
-    const value = valueAt(JSON.parse(raw), pointer); // It was found to be a message.
+    const value = valueAt(JSON.parse(raw), pointer); // Valid JSON: the frame holds a message.
     if (typeof value === "string" || typeof value === "boolean") return { literal: String(value), value };
     if (value === undefined) return undefined;
   }
@@ -217,7 +217,7 @@ function valueAt(root: unknown, pointer: string): unknown {
   for (const name of namesOf(pointer)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
     if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name]; // It is an object or an array, and has it.
+    value = (value as Readonly<Record<string, unknown>>)[name]; // The pointer was found, so this is an object or an array.
   }
   return value;
 }
@@ -249,7 +249,10 @@ function shownOf({ literal, value }: Found): string {
   return typeof value === "string" ? value : literal;
 }
 
-/** A number compares as a number, or by its literal beyond a double; a quoted value is a string. */
+/**
+ * Compares the value at a pointer. A number compares as a number, or by its literal if a double cannot hold it; a quoted value is
+ * a string.
+ */
 function valueTest(op: Operator, wanted: Written): (found: Found) => boolean {
   const { text, quoted } = wanted;
   if (op === "!=") {

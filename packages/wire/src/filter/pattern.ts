@@ -10,7 +10,7 @@ export interface Pattern {
 
 /** Why a text is not a filter. */
 export interface FilterFault {
-  /** Where: an index into the text, or its length. */
+  /** The place: an index into the text, or its length. */
   readonly at: number;
   /** The found and the expected text. Safe to print. */
   readonly says: string;
@@ -31,15 +31,12 @@ export type ParsedPattern =
   | { readonly ok: true; readonly node: Node }
   | { readonly ok: false; readonly fault: FilterFault };
 
-/** Deeper than any useful expression, and safe for recursive readers. */
+/** The maximum nesting depth: deeper than any useful expression, and safe for recursive functions. */
 const deepest = 64;
-/** A bounded repetition is written out. */
+/** The maximum count of a bounded repetition, which is expanded. */
 const mostTimes = 1_000;
 
-/**
- * Reads a regular expression: all of JavaScript's but what only an engine that backtracks can do, which are references
- * back and looking around.
- */
+/** Parses a regular expression of JavaScript, except back-references and lookaround, which need a backtracking engine. */
 function parsePattern(source: string, ignoreCase: boolean): ParsedPattern {
   try {
     return { ok: true, node: new Reader(source, ignoreCase).all() };
@@ -120,7 +117,7 @@ class Reader {
     return { is: "char", char: this.#charOf(written, at) };
   }
 
-  /** The runtime tests a class or a character: it knows case and Unicode properties. */
+  /** Tests a class or a character with the `RegExp` of the runtime, which has case folding and Unicode properties. */
   #charOf(written: string, at: number): Char {
     const one = compiled(written === '\\"' ? '"' : written, this.#flags);
     if (one === undefined) throw new Unexpected(at, notFrom(written));
@@ -164,7 +161,7 @@ function compiled(written: string, flags: string): RegExp | undefined {
   try {
     return new RegExp(`^${written}$`, flags);
   } catch {
-    return undefined; // The one way to ask.
+    return undefined; // The constructor throws for an invalid class.
   }
 }
 
@@ -172,9 +169,9 @@ function notFrom(written: string): string {
   return `it is no regular expression from ${escapeControls(JSON.stringify(written.slice(0, 20)))} on`;
 }
 
-// A user's regular expression runs over text of any peer, and together they can keep a backtracking engine busy for ever. This
-// engine reads each character once: it follows all states of the expression at the same time, and caches the transitions of each
-// set of states.
+// A user's regular expression runs over the text of any peer: a backtracking engine could take exponential time. This engine
+// reads each character once: it follows all states of the expression at the same time, and caches the transitions of each set of
+// states.
 
 /** A compiled regular expression, or why the text is not one. */
 export type CompiledPattern =
@@ -195,7 +192,7 @@ export function compilePattern({ source, ignoreCase }: Pattern): CompiledPattern
 }
 
 const mostSteps = 2_000;
-/** The largest cache of state sets; then it is emptied. */
+/** The maximum number of cached state sets; a full cache is emptied. */
 const mostStates = 2_000;
 
 type Assertion = "start" | "end" | "word" | "no-word";
@@ -269,14 +266,14 @@ function emitRepeat({ node, min, max }: Extract<Node, { readonly is: "repeat" }>
 /** The character before a position: none, a word character, or another character. */
 type Before = 0 | 1 | 2;
 
-/** The places that may be gone on from, and what stands before them. */
+/** The places from which the match can continue, and the kind of the character before them. */
 interface State {
   readonly places: readonly number[];
   readonly before: Before;
-  /** By the code of the next character; those of ASCII have a place of their own. */
+  /** Next states by the code of the next character, outside ASCII. */
   readonly next: Map<number, State>;
   readonly nextAscii: (State | undefined)[];
-  /** Whether it matches here already, when the text ends; undefined until it is asked. */
+  /** Whether it matches if the text ends here; undefined until computed. */
   matchesAtEnd: boolean | undefined;
 }
 

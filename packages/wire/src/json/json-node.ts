@@ -9,7 +9,7 @@ export interface JsonObjectNode {
   readonly start: number;
   /** The offset after the last byte. */
   readonly end: number;
-  /** In their order, duplicates too. */
+  /** The members, in order, including duplicates. */
   readonly members: readonly JsonMember[];
 }
 
@@ -48,7 +48,7 @@ export interface JsonMember {
 export type ByteRange = readonly [start: number, end: number];
 
 /**
- * The node that a JSON pointer (RFC 6901) names; of members with the same name the last, as parsers take it.
+ * The node at a JSON pointer (RFC 6901); of members with the same name the last, as in parsers.
  *
  * @example
  * const scan = scanJson(bytes);
@@ -70,10 +70,7 @@ export function childOf(node: JsonNode, name: string): JsonNode | undefined {
   return undefined;
 }
 
-/**
- * The bytes that a pointer names. Of a place that is not there, the bytes of what should have it: a missing member is
- * seen at its object.
- */
+/** The byte range of the value at a pointer. For a missing member, the range of the object or array that should have it. */
 export function rangeOf(root: JsonNode, pointer: string): ByteRange {
   for (let at = pointer; ; at = at.slice(0, at.lastIndexOf("/"))) {
     const node = nodeAt(root, at);
@@ -81,7 +78,7 @@ export function rangeOf(root: JsonNode, pointer: string): ByteRange {
   }
 }
 
-/** The pointer to the innermost value that a byte belongs to; a name belongs to its member. Undefined outside of it all. */
+/** The pointer to the innermost value that a byte belongs to; a name belongs to its member. Undefined outside the root. */
 export function pointerAt(root: JsonNode, offset: number): string | undefined {
   if (offset < root.start || offset >= root.end) return undefined;
   let pointer = "";
@@ -136,7 +133,7 @@ interface Place {
 }
 
 /**
- * The text of a node as it was written; what is not UTF-8 in it reads U+FFFD.
+ * The text of a node as it was written, with U+FFFD in place of bytes that are not UTF-8.
  *
  * @example
  * const scan = scanJson(bytes);
@@ -149,15 +146,15 @@ export function literalOf({ start, end }: Place, bytes: Uint8Array): string {
 
 /** The value of a string literal. */
 export function stringOf({ start, end }: Place, bytes: Uint8Array): string {
-  // The scan has found it to be a string.
+  // The scan found a string.
   return plainText(start + 1, end - 1, bytes, true) ?? (JSON.parse(literalOf({ start, end }, bytes)) as string);
 }
 
-/** A decoder costs more than so many characters. */
+/** The maximum number of bytes that are decoded by hand: a `TextDecoder` costs more for a short text. */
 const shortText = 40;
 const backslash = 0x5c;
 
-/** A short piece of ASCII as text; undefined for any other. */
+/** A short piece of ASCII as text; undefined if it is longer or not ASCII. */
 function plainText(start: number, end: number, bytes: Uint8Array, withoutEscapes: boolean): string | undefined {
   if (end - start > shortText || end > bytes.length) return undefined;
   let text = "";

@@ -4,7 +4,7 @@
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { type JsonMember, type JsonNode, jsonValue, literalOf, stringOf } from "./json-node.js";
 
-// The bytes that give a JSON text its structure.
+// The structural bytes of JSON.
 const backslash = 0x5c;
 const closeBrace = 0x7d;
 const closeBracket = 0x5d;
@@ -20,7 +20,7 @@ export interface JsonFault {
   readonly at: number;
   /** The expected and the actual text. */
   readonly says: string;
-  /** The only fault is that the text is incomplete. */
+  /** Whether the text is only incomplete, and correct so far. */
   readonly cut: boolean;
 }
 
@@ -37,12 +37,12 @@ export type JsonScan =
       readonly fault: JsonFault;
     };
 
-/** Deeper than any acceptable message, and safe for recursive readers. */
+/** The maximum nesting depth: deeper than any acceptable message, and safe for recursive functions. */
 const deepest = 1_000;
 
 /**
- * A JSON text with its value. The text is scanned when something asks for places in it: most frames are judged by their value alone, and
- * a scan costs several times as much as `JSON.parse`.
+ * A JSON text with its value. It is scanned only when places in it are needed: most frames are judged by their value alone, and a
+ * scan costs several times as much as `JSON.parse`.
  */
 export class JsonText {
   readonly #raw: string | undefined;
@@ -53,8 +53,8 @@ export class JsonText {
 
   /**
    * @param raw the text, if the bytes are UTF-8
-   * @param source is asked for the bytes when they are scanned
-   * @param isPlain what was found when the same text was read before
+   * @param source holds the bytes, which are read only for a scan
+   * @param isPlain the value of `isPlain`, if the same text was read before
    */
   constructor(raw: string | undefined, source: { readonly bytes: Uint8Array }, isPlain?: boolean) {
     this.#raw = raw;
@@ -77,12 +77,12 @@ export class JsonText {
     return this.#scan;
   }
 
-  /** Undefined for JSON. */
+  /** The fault of the text; undefined for valid JSON. */
   get fault(): JsonFault | undefined {
     return this.isPlain || this.scan.ok ? undefined : this.scan.fault;
   }
 
-  /** Undefined for what is not JSON. */
+  /** The root node; undefined for a text that is not JSON. */
   get root(): JsonNode | undefined {
     return this.scan.ok ? this.scan.root : undefined;
   }
@@ -101,14 +101,14 @@ export class JsonText {
   }
 }
 
-/** The object that a text stands for, if `JSON.stringify` writes it so. A text of this length has too few brackets to be too deep. */
+/** The object in a text, if `JSON.stringify` would write the same text. A text of this length has too few brackets to be too deep. */
 function plainObject(text: string): JsonObject | undefined {
   if (!text.startsWith("{") || text.length > 2 * deepest || text.includes("\\ud")) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) && JSON.stringify(value) === text ? value : undefined;
   } catch {
-    return undefined; // The scan finds what is wrong with it.
+    return undefined; // The scan finds the fault.
   }
 }
 
@@ -299,7 +299,7 @@ function describeByte(code: number): string {
   return code > 0x20 && code < 0x7f ? `found "${String.fromCharCode(code)}"` : `found the byte 0x${hex}`;
 }
 
-/** Digits, signs, the point and the exponent: what a number could be made of. */
+/** Whether a byte may be part of a number: a digit, a sign, the point or the exponent. */
 function isOfNumber(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2b || code === 0x2e || code === 0x65 || code === 0x45

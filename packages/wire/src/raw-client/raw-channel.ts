@@ -2,12 +2,12 @@ import { type Channel, clientLimits, lines, type Tapped, tapChannel } from "@par
 import type { JsonObject } from "@parlance/mcp/protocol";
 import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type RawReply } from "./raw-client.js";
 
-/** A channel to a server; the channel of a process knows how the process ended, and can do more. */
+/** A channel to a server. The channel of a process also reports how the process ended, and can kill it. */
 export interface RawTransport {
   readonly channel: Channel & {
     readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined;
   };
-  /** Writes bytes of any kind past the framing. Without it, every frame is a text of its own. */
+  /** Writes arbitrary bytes, without framing. Default: every frame is sent as text through the channel. */
   readonly write?: (bytes: Uint8Array) => void;
   /** Ends the process at once. */
   readonly kill?: () => void;
@@ -31,7 +31,7 @@ const encoder = new TextEncoder();
  */
 export class RawChannel implements RawClient {
   readonly transport = "channel";
-  /** Undefined: only HTTP has session ids. */
+  /** Always undefined: only HTTP has session ids. */
   readonly sessionId = undefined;
   /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: RawClient["onRequest"];
@@ -58,7 +58,7 @@ export class RawChannel implements RawClient {
     if (options.stop?.aborted === true) this.#stop();
   }
 
-  /** Ends every wait, and a process that would take its time to exit. */
+  /** Ends every wait, and kills a process that is slow to exit. */
   readonly #stop = (): void => {
     this.#pending.end();
     if (this.#options.channel.exit === undefined) this.#options.kill?.();
@@ -78,7 +78,7 @@ export class RawChannel implements RawClient {
       void this.#channel.send(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
       return;
     }
-    // Recorded as a server on stdio reads them: the last line may lack its end.
+    // Recorded as lines, as a server on stdio reads them; the last line may be incomplete.
     const sent = (frame: string): void => this.#record({ kind: "sent", frame });
     const decoder = lines.decoder({ frame: sent, refuse: ({ head }) => sent(head) }, clientLimits.frameBytes);
     decoder.push(bytes);
@@ -86,7 +86,7 @@ export class RawChannel implements RawClient {
     write(bytes);
   }
 
-  /** Does nothing: on a channel only the messages name the version. */
+  /** Does nothing: on a channel, only messages name the version. */
   useVersion(): void {
     // On a channel only the messages name the version.
   }
@@ -98,7 +98,7 @@ export class RawChannel implements RawClient {
       writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
     const before = performance.now();
     await this.#channel.close();
-    stop?.removeEventListener("abort", this.#stop); // Programs open many channels and have one signal.
+    stop?.removeEventListener("abort", this.#stop); // A program may pass one signal to many channels.
     const took = performance.now() - before;
     this.#recordExit();
     const { exit } = channel;

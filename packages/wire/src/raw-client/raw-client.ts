@@ -7,7 +7,7 @@ import { recordedBytes } from "../recording/frame.js";
 export interface RawReply {
   /** The message that answers: the one with the id of the request or, over HTTP, an error without an id. */
   readonly answer: JsonObject | undefined;
-  /** Why there is none. */
+  /** Why there is no answer. */
   readonly silence: "nothing was owed" | "no answer in time" | "the server ended" | undefined;
   /** The head of the HTTP response, and the beginning of its body. */
   readonly http?: RawResponse;
@@ -29,17 +29,18 @@ export interface RawResponse {
   readonly isWhole: boolean;
 }
 
-/** How one HTTP request differs from the POST that a client sends by default. */
+/** The differences of one HTTP request from the default POST. */
 export interface RawRequest {
   /** The HTTP method. Default: `"POST"`. */
   readonly method?: "POST" | "GET" | "DELETE";
-  /** The URL, where it is not that of the server: of its metadata, for instance. */
+  /** The URL. Default: that of the server. */
   readonly url?: string;
-  /** They replace the headers that a client has to send; an empty one is left out. */
+  /** Headers that replace those a client has to send; an empty value removes the header. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * How much of the body of the response is read. `answer`, the default: up to the answer; without an id, all of a body and nothing of
-   * an event stream. `beginning`: up to the first event, or 64 KiB. A function, called with the head: until its promise resolves.
+   * How much of the response body is read. `answer` (default): up to the answer; without an id, the whole body, but nothing of an
+   * event stream. `beginning`: up to the first event, or 64 KiB. A function is called with the head, and the body is read until
+   * its promise resolves.
    */
   readonly read?: "answer" | "beginning" | ((response: Response) => Promise<unknown>);
 }
@@ -54,31 +55,31 @@ export interface RawOptions {
   readonly session: string;
   /** When it is aborted, every wait ends. Default: none. */
   readonly stop?: AbortSignal | undefined;
-  /** Takes every message, and what was refused in the place of one, with the reason. Default: none. */
+  /** Called with every message, and with each refused frame and the reason. Default: none. */
   readonly onFrame?: (tapped: Tapped) => void;
 }
 
 /**
- * A client that sends exactly what it is given, valid or not, and records everything that crosses. It answers requests of the server
- * with what `onRequest` returns, and does nothing else by itself.
+ * A client that sends exactly the given bytes, valid or not, and records both directions. It answers requests of the server with
+ * the result of `onRequest`, and sends nothing else by itself.
  */
 export interface RawClient {
   /** The kind of transport. */
   readonly transport: "channel" | "http";
   /**
-   * Sends one frame as it is. With the id of a request it waits for the answer, at most for the timeout. Without one it resolves when the
-   * frame is on its way, and over HTTP when the response is there.
+   * Sends one frame unchanged. With the id of a request, it waits for the response until the timeout. Without an id, it resolves
+   * when the frame is sent, or over HTTP when the HTTP response has arrived.
    */
   send(frame: string | Uint8Array, id?: string | number, request?: RawRequest): Promise<RawReply>;
-  /** Returns the frame that answers a request of the server. Called in order of arrival. */
+  /** Called with each request of the server, in order of arrival. Returns the frame with the response. */
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
-  /** The errors without an id so far: each answers a frame that the server could not read. */
+  /** The error responses without an id so far: each answers a frame that the server could not read. */
   readonly errorsWithoutId: readonly JsonObject[];
-  /** The HTTP session that the server has named, if it has. */
+  /** The id of the HTTP session; undefined if the server did not set one. */
   readonly sessionId: string | undefined;
-  /** Names this version in every HTTP request from now on. */
+  /** Sends this version in the header of every following HTTP request. */
   useVersion(version: string): void;
-  /** Closes the connection. Resolves to the milliseconds that the server took to exit; undefined where it had to be killed. */
+  /** Closes the connection. Resolves to the milliseconds that the server took to exit; undefined if it had to be killed. */
   close(): Promise<number | undefined>;
 }
 
@@ -133,10 +134,10 @@ function keyOf(id: unknown): string {
   return `${typeof id} ${String(id)}`;
 }
 
-/** Errors without an id that are kept: a server may send any number of them. */
+/** The maximum number of errors without an id that are kept: a server may send any number. */
 const maxErrorsWithoutId = 1_000;
 
-/** Hands each message of a frame from the server to where it belongs: the errors without an id, the pending replies, or `onRequest`. */
+/** Dispatches each message of a frame from the server: to the errors without an id, to the pending replies, or to `onRequest`. */
 export function dispatch(
   text: string,
   client: Pick<RawClient, "onRequest" | "send"> & { readonly errorsWithoutId: JsonObject[] },
@@ -148,7 +149,7 @@ export function dispatch(
     } else if (typeof message.method !== "string") pending.take(message);
     else if (message.id !== undefined) {
       const answer = client.onRequest?.(message);
-      if (answer !== undefined) void client.send(answer); // Never rejects; a failure shows in the recording.
+      if (answer !== undefined) void client.send(answer); // Never rejects; the recording shows a failure.
     }
   }
 }
@@ -169,11 +170,11 @@ export function messagesIn(text: string): readonly JsonObject[] {
     const value: unknown = JSON.parse(text);
     return (Array.isArray(value) ? value : [value]).filter(isObject);
   } catch {
-    return []; // The rules report it.
+    return []; // A rule reports it.
   }
 }
 
-/** Which way a frame went, over which channel, and in which HTTP exchange. */
+/** The direction, channel and HTTP exchange of a frame. */
 export type FramePlace = Pick<FrameEntry, "s" | "d" | "ch" | "req" | "ev" | "cut"> & Partial<Pick<FrameEntry, "nl">>;
 
 /** Numbers and times the entries of one recording, however many connections they come from. */
@@ -204,7 +205,7 @@ export class EntryWriter {
     this.#onEntry(make(this.#n, this.now));
   }
 
-  /** Records a frame. @param len its length, where `bytes` is no more than its beginning */
+  /** Records a frame. @param len its length, if `bytes` is only its beginning */
   frame(bytes: Uint8Array, { s, d, ch, nl = "", ...more }: FramePlace, len: number = bytes.length): void {
     const kept = bytes.length < len ? { kept: bytes.length } : {};
     this.write((n, t) => ({ k: "f", n, s, t, d, ch, len, nl, ...kept, ...more, ...recordedBytes(bytes) }));

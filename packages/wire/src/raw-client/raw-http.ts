@@ -15,19 +15,19 @@ import {
 
 interface RawHttpOptions extends RawOptions {
   readonly url: string;
-  /** Sent with every request; they replace what a client has to send. */
+  /** Headers of every request; they replace those a client has to send. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Whether every request repeats its method and its target in headers. Default: false. */
+  /** Whether every request repeats its method and target in headers. Default: false. */
   readonly mirrors?: boolean;
-  /** The version that every request names. Default: none. */
+  /** The protocol version in the header of every request. Default: none. */
   readonly version?: string | undefined;
-  /** Takes the chunks of bodies as they cross. Default: none. */
+  /** Called with each chunk of a body, in both directions. Default: none. */
   readonly onBytes?: OnBytes;
 }
 
 type OnBytes = (from: Sender, chunk: Uint8Array) => void;
 
-/** Characters that are kept of a body for `RawResponse.text`. */
+/** The maximum number of characters kept of a body for `RawResponse.text`. */
 const longestText = 64 * 1024;
 
 const encoder = new TextEncoder();
@@ -47,7 +47,7 @@ export class RawHttp implements RawClient {
   /** The errors without an id so far. */
   readonly errorsWithoutId: JsonObject[] = [];
   readonly #options: RawHttpOptions;
-  /** They end the exchanges that are in flight. */
+  /** Functions that end the exchanges in flight. */
   readonly #inFlight = new Set<() => void>();
   #isClosed = false;
   #version: string | undefined;
@@ -60,12 +60,12 @@ export class RawHttp implements RawClient {
     if (options.stop?.aborted === true) this.#end();
   }
 
-  /** The HTTP session that the server has named; undefined without one. */
+  /** The id of the HTTP session; undefined if the server did not set one. */
   get sessionId(): string | undefined {
     return this.#sessionId;
   }
 
-  /** Names this version in every HTTP request that follows. */
+  /** Sends this version in the header of every following HTTP request. */
   useVersion(version: string): void {
     this.#version = version;
   }
@@ -105,7 +105,7 @@ export class RawHttp implements RawClient {
     }
   }
 
-  /** A signal that ends one exchange. `AbortSignal.any` would not do: those of Node 20 may be collected before they fire. */
+  /** A signal that ends one exchange. Not made by `AbortSignal.any`: in Node 20 such a signal can be garbage-collected before it fires. */
   #exchange(): { signal: AbortSignal; isLate: () => boolean; clearTimeout: () => void; done: () => void } {
     const controller = new AbortController();
     let late = false;
@@ -129,11 +129,11 @@ export class RawHttp implements RawClient {
     const { stop } = this.#options;
     if (this.#sessionId !== undefined && stop?.aborted !== true) await this.send("", undefined, { method: "DELETE" });
     this.#end();
-    stop?.removeEventListener("abort", this.#end); // Programs open many clients and have one signal.
+    stop?.removeEventListener("abort", this.#end); // A program may pass one signal to many clients.
     return 0;
   }
 
-  /** Ends the exchanges that are in flight; another one ends at once. */
+  /** Ends the exchanges in flight; a later one ends at once. */
   readonly #end = (): void => {
     this.#isClosed = true;
     for (const abort of this.#inFlight) abort();
@@ -153,7 +153,7 @@ export class RawHttp implements RawClient {
     return headers;
   }
 
-  /** Reads as much of a body as is asked for. Of an event stream with an answer, the rest is recorded as it comes. */
+  /** Reads the body as far as `how` says. After the answer on an event stream, the rest is recorded as it arrives. */
   async #read(response: Response, how: Reading): Promise<RawReply> {
     const { id, read, done } = how;
     const before = this.errorsWithoutId.length;
@@ -177,7 +177,7 @@ export class RawHttp implements RawClient {
     const reply = (await (read === "answer" ? answer : undefined)) ?? noAnswer("nothing was owed");
     const { status, statusText, headers } = response;
     const http: RawResponse = { status, statusText, headers, text: body.text, isWhole };
-    // Over HTTP it is certain which request an error without an id answers.
+    // Over HTTP, an error without an id answers the request of its exchange.
     return { ...reply, answer: reply.answer ?? this.errorsWithoutId[before], http };
   }
 
@@ -197,7 +197,7 @@ export class RawHttp implements RawClient {
   }
 }
 
-/** Whether a frame is a message: not a page, a word of a gateway, or an event of another name. */
+/** Whether a frame is a message, and not a page, the text of a gateway, or an event with another name. */
 function isMessage({ ch, ev }: BodyFrame, text: string, { ok, headers }: Response): boolean {
   if (ch === "sse") return ok && text !== "" && (ev?.event ?? "message") === "message";
   if (ok && /^application\/json\b/i.test(headers.get("content-type") ?? "")) return true;
@@ -209,11 +209,11 @@ interface Reading {
   readonly x: number;
   readonly id: string | number | undefined;
   readonly read: NonNullable<RawRequest["read"]>;
-  /** The body is over. */
+  /** Called when the body has ended. */
   readonly done: () => void;
 }
 
-/** Reads one body, cuts it into frames, and keeps its beginning as text. */
+/** Reads one body, cuts it into frames, and keeps the beginning as text. */
 class BodyReader {
   readonly #source: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #cutter: BodyCutter;
@@ -259,7 +259,7 @@ class BodyReader {
 
   async cancel(): Promise<void> {
     this.#finish("aborted");
-    await this.#source?.cancel().catch(() => undefined); // It is broken, so there is nothing to cancel.
+    await this.#source?.cancel().catch(() => undefined); // A broken stream need not be cancelled.
   }
 
   async #next(): Promise<Uint8Array | undefined> {
@@ -274,7 +274,7 @@ class BodyReader {
   }
 }
 
-/** The headers that repeat what a message says. */
+/** The headers that repeat the method and the target of a message. */
 function mirrored({ method, params }: JsonObject): readonly (readonly [string, string])[] {
   if (typeof method !== "string") return [];
   const member = namedBy.get(method);
@@ -285,7 +285,7 @@ function mirrored({ method, params }: JsonObject): readonly (readonly [string, s
   ];
 }
 
-/** The message of the innermost cause: `fetch` wraps the reason. */
+/** The message of the innermost cause, because `fetch` wraps it. */
 function messageOf(error: unknown): string {
   if (error instanceof Error) return error.cause === undefined ? error.message : messageOf(error.cause);
   return String(error);

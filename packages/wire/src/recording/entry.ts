@@ -1,14 +1,14 @@
-// The lines of a recording. They hold only observations: what crossed, when, and the lifecycle of both sides. A reader derives
-// everything else each time, so that newer rules can judge an old recording. Only a recording that was made from another one, and
-// lacks some of its bytes or frames, carries the verdicts on the original.
+// The lines of a recording. They hold only observations: bytes with their times, and the lifecycle of both sides. A reader
+// derives everything else, so that newer rules can judge an old recording. A recording that was made from another one without
+// some of its bytes or frames also carries the verdicts on the original.
 
 /** The direction: to the server, or to the client. */
 export type Direction = "c2s" | "s2c";
 
-/** The transport of a frame. `socket` stands for every transport that keeps messages apart by itself. */
+/** The transport of a frame. `socket` is any transport with message boundaries of its own. */
 export type FrameChannel = "stdin" | "stdout" | "http" | "sse" | "socket";
 
-/** Bytes as a line of JSON can hold them: the text where they are UTF-8, base64 where they are not. */
+/** Bytes as JSON can hold them: as text if they are UTF-8, otherwise in base64. */
 export type RecordedBytes =
   | {
       /** The bytes as text, if they are UTF-8. */
@@ -47,13 +47,13 @@ export interface RecordedClause {
   readonly level: "must" | "should" | "may";
   /** The sentence of the specification. */
   readonly sentence?: string;
-  /** Why it is a note although the sentence demands more. */
+  /** Why it is only a note, although the sentence states a stronger requirement. */
   readonly doubt?: string;
   /** The address of the sentence. */
   readonly spec: string;
 }
 
-/** The first line: what was recorded, and by which program. */
+/** The first line: the recorded server, and the program that recorded it. */
 export interface HeaderEntry {
   readonly k: "hdr";
   readonly fmt: "parlance/1";
@@ -93,7 +93,7 @@ export interface HeaderEntry {
   };
   /** The operating system. */
   readonly os?: string;
-  /** The redacted values, in words. */
+  /** The kinds of redacted values, in words. */
   readonly redact?: readonly string[];
   /** The id of the recording that this one was made from. */
   readonly parent?: string;
@@ -104,7 +104,7 @@ export type FrameEntry = RecordedBytes & {
   readonly k: "f";
   /** The number of the observation (frame, stderr, HTTP head, lifecycle event), in the order of arrival, from 1. */
   readonly n: number;
-  /** The connection that it crossed. */
+  /** The connection that carried it. */
   readonly s: string;
   /** The arrival of the first byte, and of the last byte if that was later. */
   readonly t: number;
@@ -114,11 +114,11 @@ export type FrameEntry = RecordedBytes & {
   readonly d: Direction;
   /** The kind of stream that carried it. */
   readonly ch: FrameChannel;
-  /** Bytes of the frame, without what ends it. */
+  /** The length of the frame in bytes, without its line end. */
   readonly len: number;
-  /** How the line ended. Empty for a frame that no line break ends, and for the rest of a stream that broke off. */
+  /** The line end. Empty for a frame that is not a line, and for an incomplete last line. */
   readonly nl: "\n" | "\r\n" | "";
-  /** Bytes that were kept of a frame that is too long: its beginning. */
+  /** The number of bytes kept of a frame that is too long: its beginning. */
   readonly kept?: number;
   /** Offset and time of every chunk after the first. */
   readonly w?: readonly (readonly [offset: number, t: number])[];
@@ -133,9 +133,9 @@ export type FrameEntry = RecordedBytes & {
     /** Milliseconds until the client may reconnect. */
     readonly retry?: number;
   };
-  /** The frame is incomplete, and no reader takes it: the response ended, or the exchange was aborted. */
+  /** Why the frame is incomplete: the response ended, or the exchange was aborted. Its receiver ignores it. */
   readonly cut?: "ended" | "aborted";
-  /** Neither side sent it in this form: a person or an injected fault made it. */
+  /** Set if neither side sent it in this form: a person or an injected fault made it. */
   readonly by?: "inject" | "mutate";
   /** The frame that it was made from. */
   readonly of?: number;
@@ -173,7 +173,7 @@ export interface HttpEntry {
   readonly url?: string;
   /** The HTTP status, of a response. */
   readonly status?: number;
-  /** In the order and the case in which they came. */
+  /** The headers, in their order and spelling on the wire. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** Why it was aborted. */
   readonly why?: string;
@@ -204,9 +204,9 @@ export interface LifeEntry {
     | "hold"
     | "release"
     | "ui-attach";
-  /** Which way, of `partial`, `close` and `stdin-end`. */
+  /** The direction, of `partial`, `close` and `stdin-end`. */
   readonly d?: Direction;
-  /** Bytes of `partial`. */
+  /** The number of bytes, of `partial`. */
   readonly len?: number;
   /** The exit code, of `exit`; null after a signal. */
   readonly code?: number | null;
@@ -225,9 +225,9 @@ export interface RecorderRuleEntry {
   readonly t: number;
   /** The number of the frame that the rule was applied to; without it, the rule was set. */
   readonly of?: number;
-  /** The fate of the frame at a breakpoint. A changed frame follows with `by: "mutate"`, an answer with `by: "inject"`. */
+  /** The action on the frame at a breakpoint. A changed frame follows with `by: "mutate"`, an answer with `by: "inject"`. */
   readonly did?: "hold" | "send" | "change" | "drop" | "answer";
-  /** Why a held frame was let go, if no person did it. */
+  /** Why a held frame was released, if no person did it. */
   readonly why?: "time" | "page" | "end" | "rule";
   /** The filter of a breakpoint. */
   readonly break?: string;
@@ -257,11 +257,11 @@ export interface GapEntry {
   readonly k: "gap";
   /** When the gap was noticed. */
   readonly t: number;
-  /** The interval in which entries are missing. */
+  /** The start of the interval in which entries are missing. */
   readonly from: number;
-  /** The end of the interval. */
+  /** The end of that interval. */
   readonly to: number;
-  /** Frames and lines that are missing. */
+  /** The number of missing frames and lines. */
   readonly lost: number;
   /** Why the entries are missing. */
   readonly why: string;

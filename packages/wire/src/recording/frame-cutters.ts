@@ -2,21 +2,21 @@ import { PartialFrame } from "@parlance/mcp/jsonrpc";
 import { decodeUtf8 } from "@parlance/mcp/protocol";
 import type { FrameEntry } from "./entry.js";
 
-/** Bytes that are kept of one frame. The limit protects the recording, and memory, from a peer that sends one endless frame. */
+/** The maximum number of bytes kept of one frame. It protects the recording and the memory from a peer that sends an endless frame. */
 const mostKept = 16 * 1024 * 1024;
 
-/** Chunks of one frame whose times are kept: a frame that comes byte by byte is told as exactly as that, up to here. */
+/** The maximum number of chunks of one frame whose times are kept: a frame may arrive byte by byte. */
 const mostWrites = 1_024;
 
 const nothing = new Uint8Array(0);
 
-/** A run of bytes, and when its chunks came. */
+/** A run of bytes, and when its chunks arrived. */
 export interface TimedRun {
-  /** All of them, or the beginning where there are fewer than `len`. */
+  /** The bytes, or only the beginning if there are fewer than `len`. */
   readonly bytes: Uint8Array;
   /** The number of all bytes. */
   readonly len: number;
-  /** The last byte, whether it is kept or not. */
+  /** The last byte, also if it is not kept. */
   readonly last: number | undefined;
   /** The arrival of the first byte. */
   readonly t: number;
@@ -26,19 +26,19 @@ export interface TimedRun {
   readonly w: readonly (readonly [offset: number, t: number])[];
 }
 
-/** Gathers the bytes of one frame as they come, with their times, in bounded memory. */
+/** Collects the bytes of one frame with their times, in bounded memory. */
 class TimedBytes {
   readonly #held = new PartialFrame(mostKept, mostKept);
   #began = 0;
   #last = 0;
   #writes: (readonly [offset: number, t: number])[] = [];
 
-  /** How many there are. */
+  /** The number of bytes so far. */
   get length(): number {
     return this.#held.length;
   }
 
-  /** The arrival of the last of them. */
+  /** The arrival of the last byte. */
   get last(): number {
     return this.#last;
   }
@@ -49,13 +49,13 @@ class TimedBytes {
     this.#held.append(bytes);
   }
 
-  /** Takes the last bytes, which may be none, and gives the whole run. */
+  /** Takes the last bytes, which may be empty, and returns the whole run. */
   finish(bytes: Uint8Array, t: number): TimedRun {
     this.#mark(t);
     return this.#run(bytes);
   }
 
-  /** There are no more: gives the whole run, and starts anew. */
+  /** Returns the whole run, and starts a new one. */
   end(): TimedRun {
     return this.#run(nothing);
   }
@@ -65,12 +65,12 @@ class TimedBytes {
     const { head, length: len, tail = head } = this.#held.finish(last);
     const w = this.#writes;
     this.#writes = [];
-    // The next bytes overwrite the gathered ones.
+    // The next bytes overwrite the collected ones.
     const bytes = isGathered ? head.slice() : head;
     return { bytes, len, last: tail.at(-1), t: this.#began, t1: this.#last, w };
   }
 
-  /** Forgets what has come. */
+  /** Discards the collected bytes. */
   clear(): void {
     this.#held.finish();
     this.#writes = [];
@@ -92,18 +92,18 @@ export interface CutLine extends Omit<TimedRun, "last"> {
   readonly nl: "\n" | "\r\n" | "";
 }
 
-/** Cuts the bytes of one direction of stdio into lines. Blank lines count, and a byte order mark is text. */
+/** Cuts the bytes of one direction of stdio into lines. A blank line is a line, and a byte order mark is part of the text. */
 export class LineCutter {
   readonly #line = new TimedBytes();
   /** The next bytes are the rest of a line whose beginning was lost. */
   #skips = false;
 
-  /** Bytes of the unfinished line. */
+  /** The number of bytes of the unfinished line. */
   get held(): number {
     return this.#line.length;
   }
 
-  /** The arrival of the last of them. */
+  /** The arrival of the last byte. */
   get last(): number {
     return this.#line.last;
   }
@@ -121,7 +121,7 @@ export class LineCutter {
     return lines;
   }
 
-  /** Ends the stream and returns the line that no line break ends. */
+  /** Ends the stream and returns the line without its line break. */
   end(): CutLine | undefined {
     if (this.held === 0) return undefined;
     return { ...this.#line.end(), nl: "" };
@@ -156,7 +156,7 @@ export interface CutEvent extends Omit<TimedRun, "last" | "w"> {
 }
 
 /**
- * Cuts an event stream into its events, byte for byte: a text parser would replace bytes that are not UTF-8. Skips comments and
+ * Cuts an event stream into events, byte for byte: a text parser would replace bytes that are not UTF-8. Skips comments, and
  * events without data, which no client dispatches.
  */
 export class EventCutter {
@@ -186,7 +186,7 @@ export class EventCutter {
     return events;
   }
 
-  /** Ends the stream and returns the event that no blank line ends. No client acts on it. */
+  /** Ends the stream and returns the event without its blank line. No client acts on it. */
   end(): CutEvent | undefined {
     if (this.#line.length > 0) this.#take(this.#line.end());
     return this.#dispatch(this.#data.last);
@@ -241,7 +241,7 @@ function endOfLine(chunk: Uint8Array, from: number): number {
   return carriage < 0 ? feed : from + carriage;
 }
 
-/** A frame of a body, with its bytes as they crossed. */
+/** A frame of a body, with its bytes as they were sent. */
 export interface BodyFrame extends Omit<TimedRun, "last" | "w">, Pick<FrameEntry, "w" | "ev" | "cut"> {
   /** A whole body, or an event of an event stream. */
   readonly ch: "http" | "sse";
@@ -269,7 +269,7 @@ export class BodyCutter {
     return [];
   }
 
-  /** Returns the last frame, if there is one: the whole body, or an event that no blank line ends. */
+  /** Returns the last frame, if any: the whole body, or an event without its blank line. */
   end(how: "ended" | "aborted"): BodyFrame | undefined {
     const event = this.#events?.end();
     if (event !== undefined) return { ch: "sse", ...event, cut: how };

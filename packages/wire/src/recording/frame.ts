@@ -16,9 +16,9 @@ export interface Frame {
   readonly n: number;
   /** The side that sent it. */
   readonly from: Sender;
-  /** As they crossed, without what ends the frame. */
+  /** The bytes as they were sent, without the line end. */
   readonly bytes: Uint8Array;
-  /** Whether they are all here: the recorder keeps no more than the beginning of what is very long. */
+  /** Whether the bytes are complete: the recorder keeps only the beginning of a very long frame. */
   readonly whole: boolean;
   /** The bytes as JSON. */
   readonly json: JsonText;
@@ -31,13 +31,13 @@ export function frameOf(entry: FrameEntry): Frame {
   return new RecordedFrame(entry);
 }
 
-/** Frames whose bytes and JSON are kept. A rule or a view compares a frame with a few others. */
+/** The number of frames whose bytes and JSON are cached. A rule or a view compares a frame with a few others. */
 const mostRead = 8;
 const read: RecordedFrame[] = [];
 
 /**
- * Makes its bytes and its JSON of the entry when they are asked for, and keeps them while it is one of the frames that were read last: a
- * long conversation holds the text of every frame, and not three times as much.
+ * Makes its bytes and JSON from the entry on access, and caches them while it is one of the last frames read: a long conversation
+ * then holds the text of every frame, and not three times as much.
  */
 class RecordedFrame implements Frame {
   readonly entry: FrameEntry;
@@ -91,13 +91,13 @@ class RecordedFrame implements Frame {
   }
 }
 
-/** The side that sends this way. */
+/** The side that sends in a direction. */
 export function senderOf(direction: Direction): Sender {
   return direction === "c2s" ? "client" : "server";
 }
 
 /**
- * The bytes that a line of a recording holds; base64 that is none gives no bytes.
+ * The bytes that a line of a recording holds; empty for invalid base64.
  *
  * @example
  * const text = new TextDecoder().decode(bytesOf(frame));
@@ -107,15 +107,15 @@ export function bytesOf({ raw, b64 }: RecordedBytes): Uint8Array {
   return decodeBase64(b64) ?? new Uint8Array(0);
 }
 
-/** Bytes of a pool, and of the longest text that is encoded into one. */
+/** The size of a pool in bytes, and the maximum size of a text that is encoded into one. */
 const poolSize = 1 << 18;
 const mostPooled = 1 << 14;
-/** A character takes no more bytes in UTF-8. */
+/** The maximum number of bytes of a UTF-16 code unit in UTF-8. */
 const mostPerCharacter = 3;
 let pool = new Uint8Array(0);
 let pooled = 0;
 
-/** The same, in a part of a larger buffer: 200,000 buffers of their own would take more time and memory than what is in them. */
+/** Like `bytesOf`, but in a part of a larger buffer: 200,000 separate buffers would take more time and memory than their contents. */
 export function pooledBytesOf(recorded: RecordedBytes): Uint8Array {
   const { raw } = recorded;
   if (raw === undefined || raw.length > mostPooled) return bytesOf(recorded);
@@ -139,7 +139,7 @@ export function recordedBytes(bytes: Uint8Array): RecordedBytes {
   return raw === undefined ? { b64: encodeBase64(bytes) } : { raw };
 }
 
-/** The party that is responsible for a frame. */
+/** The party responsible for a frame. */
 export function partyOf({ entry, from }: Frame): Party {
   return entry.by === undefined ? from : "injected";
 }

@@ -2,11 +2,11 @@ import { type Channel, type Clock, type Tapped, tapChannel } from "@parlance/mcp
 import type { Direction, Entry } from "./entry.js";
 import type { Sender } from "./frame.js";
 
-/** How a channel is recorded. */
+/** Options of a recorded channel. */
 export interface RecordOptions {
   /** The side that owns the channel. Default: the client. */
   readonly side?: Sender;
-  /** The clock of the recorded times. Default: that of the system. */
+  /** The clock of the recorded times. Default: the system clock. */
   readonly clock?: Pick<Clock, "now">;
 }
 
@@ -18,7 +18,8 @@ export interface RecordOptions {
  * const client = await connect(recordChannel(channel, (entry) => entries.push(entry)));
  * assert.deepEqual(violations(entries).map(describeVerdict), []);
  *
- * @param onEntry delays the conversation while it runs; what it throws or rejects with is written to the console (stderr)
+ * @param onEntry called with each entry; it delays the conversation while it runs. Errors that it throws or rejects with are
+ *   written to the console (stderr)
  */
 export function recordChannel(
   channel: Channel,

@@ -3,21 +3,21 @@ import { decodeUtf8, isObject, kindOf } from "@parlance/mcp/protocol";
 import { areRecordedVerdicts } from "../rules/rule.js";
 import type { Entry } from "./entry.js";
 
-/** Where a line of a recording stands. */
+/** The place of a line in a recording. */
 export interface LinePlace {
   /** From 1. */
   readonly line: number;
-  /** Where the line begins in the file, and how long it is, in bytes. */
+  /** The offset of the line in the file, in bytes. */
   readonly offset: number;
   /** The length of the line in bytes. */
   readonly bytes: number;
 }
 
-/** A line of a recording that cannot be used, and why. Those around it can. */
+/** A line of a recording that cannot be used, and why. The lines around it are still used. */
 export interface RecordingDamage extends LinePlace {
   /** Its fault. Safe to print. */
   readonly says: string;
-  /** It is the last line, and was never written to its end: what a recorder leaves that was killed. */
+  /** Whether it is an incomplete last line, as a killed recorder leaves it. */
   readonly torn: boolean;
 }
 
@@ -26,7 +26,7 @@ export type RecordingItem =
   | {
       /** The entry. */
       readonly entry: Entry;
-      /** Where the entry stands in the file. */
+      /** The place of the entry in the file. */
       readonly place: LinePlace;
       readonly damage?: undefined;
     }
@@ -49,9 +49,8 @@ const newline = 0x0a;
 const sum = /,"crc":"([0-9a-f]{8})"\}$/;
 
 /**
- * One line of a recording, with its line break. Its last member is the CRC-32 of all that stands before it in the line,
- * so that a byte that was changed is noticed where it stands. A line without one is taken as it is: people write
- * recordings too.
+ * One line of a recording, with its line break. Its last member is the CRC-32 of the line before it, so that a changed byte is
+ * found in its line. Lines without a checksum are accepted: people write recordings by hand, too.
  *
  * @example
  * for (const entry of entries) file.write(encodeEntry(entry));
@@ -62,7 +61,7 @@ export function encodeEntry(entry: Entry): string {
 }
 
 /**
- * Reads a whole recording. Never throws: what cannot be read is named.
+ * Reads a whole recording. Never throws: unreadable lines are in `damages`.
  *
  * @example
  * const { entries, damages } = readRecording(await readFile("session.parlance.jsonl"));
@@ -86,7 +85,7 @@ export class RecordingDecoder {
   #summed: boolean | undefined;
   #unsummed: LinePlace | undefined;
 
-  /** Takes the next bytes, and gives the lines that they end. */
+  /** Takes the next bytes, and returns the lines that they complete. */
   push(chunk: Uint8Array): readonly RecordingItem[] {
     const items: RecordingItem[] = [];
     let from = 0;
@@ -94,12 +93,12 @@ export class RecordingDecoder {
       this.#finish(chunk.subarray(from, to), false, items);
       from = to + 1;
     }
-    // A copy: the reader of a file reuses its buffer.
+    // Copied, because the reader of a file reuses its buffer.
     if (from < chunk.length) this.#parts.push(chunk.slice(from));
     return items;
   }
 
-  /** There is nothing more. */
+  /** Ends the recording. Returns its last line, if it has no line break. */
   end(): readonly RecordingItem[] {
     const items: RecordingItem[] = [];
     if (this.#parts.length > 0) this.#finish(new Uint8Array(0), true, items);
@@ -131,7 +130,7 @@ export class RecordingDecoder {
     if (unsummed?.line !== place.line) items.push({ entry, place });
   }
 
-  /** A recording begins with its header, and has one. */
+  /** The fault of an entry in the wrong place: the header must come first, and only once. */
   #outOfPlace(entry: Entry): string | undefined {
     const isFirst = !this.#begun;
     this.#begun = true;
@@ -139,13 +138,13 @@ export class RecordingDecoder {
     return undefined;
   }
 
-  /** Either every line has a checksum or none has: where one is missing, it was made unreadable. */
+  /** Either every line has a checksum or none has: a line without one was damaged. */
   #missingSum(place: LinePlace, summed: boolean): RecordingDamage | undefined {
     const before = this.#summed;
     this.#summed = before === true || summed;
     if (before === undefined && !summed) this.#unsummed = place;
     if (before === undefined || before === summed) return undefined;
-    // The line that differs is this one; or the first, where this is the second.
+    // The damaged line is this one; or the first, if this is the second.
     const damaged = summed ? this.#unsummed : place;
     this.#unsummed = undefined;
     return damaged && { ...damaged, says: "its checksum cannot be read", torn: false };
@@ -164,7 +163,7 @@ function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
   if (text === undefined) return { says: "it is not UTF-8" };
   const [ending = "", expected] = sum.exec(text) ?? [];
   const open = ending === "" ? text : text.slice(0, -ending.length);
-  // The ending is ASCII: so many characters, so many bytes.
+  // The ending is ASCII: its characters are its bytes.
   if (expected !== undefined && crc32(bytes.subarray(0, bytes.length - ending.length)) !== expected)
     return { says: "its bytes are not those that were written: the checksum differs" };
   let value: unknown;
@@ -174,7 +173,7 @@ function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
     return { says: "it is not a whole JSON object" };
   }
   const says = faultOf(value);
-  // Its members were looked at.
+  // `faultOf` has checked its members.
   return says === undefined ? { entry: value as Entry, summed: expected !== undefined } : { says };
 }
 
@@ -263,7 +262,7 @@ function isDirection(value: unknown): boolean {
   return value === "c2s" || value === "s2c";
 }
 
-/** Why a value is no entry. */
+/** Why a value is not an entry; undefined for an entry. */
 function faultOf(value: unknown): string | undefined {
   if (!isObject(value)) return `it must be an object, got ${kindOf(value)}`;
   if (value.crc !== undefined) return "its checksum cannot be read";
@@ -292,7 +291,7 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
 /** The reversed polynomial of CRC-32 as gzip, PNG and Ethernet use it. */
 const polynomial = 0xedb8_8320;
 
-/** Bytes that are taken in one step. */
+/** The number of bytes per step. */
 const step = 4;
 
 /** The change of the checksum by a byte: in the first row at once, in row n after n more bytes. */

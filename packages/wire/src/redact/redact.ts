@@ -11,7 +11,7 @@ import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
 export interface Redacted {
   /** The redacted entries, in order. */
   readonly entries: readonly Entry[];
-  /** How many pieces were covered. */
+  /** The number of covered pieces. */
   readonly covered: number;
 }
 
@@ -19,9 +19,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Covers what is secret in a recording, and changes no length of a frame, so that offsets stay true. What was found to be secret
- * in one place is covered wherever else it stands. Every frame carries the verdicts on the original: what is covered breaks no
- * rule that it did not break before.
+ * Covers the secrets in a recording without changing the length of any frame, so that offsets stay valid. A secret found in one
+ * place is covered wherever else it occurs. Every frame carries the verdicts on the original: redaction neither adds nor removes
+ * a broken rule.
  *
  * @example
  * const { entries } = redact(readRecording(bytes).entries, { keys: ["email"] });
@@ -38,8 +38,8 @@ export function redact(entries: readonly Entry[], options: SecretsOptions = {}):
 }
 
 /**
- * Covers the credentials in a head of HTTP before it is written down: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
- * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because it tells sessions apart.
+ * Covers the credentials in an HTTP head before it is recorded: headers such as `Authorization`, `Cookie` and `X-Api-Key`, and
+ * tokens in URLs. Each piece keeps its length in bytes. `Mcp-Session-Id` stays, because it distinguishes sessions.
  *
  * @example
  * coverCredentials({ headers: [["authorization", "Bearer secret"]] });
@@ -63,7 +63,7 @@ function coverCredential(name: string, value: string): string {
 
 const usual = new Secrets();
 
-/** Covers what is secret by its shape or by a name before it, such as tokens, and the user with the password in a URL. */
+/** Covers secrets that are recognized by their shape or by a name before them, such as tokens, and the user and password in a URL. */
 function coverShapes(text: string): string {
   if (!usual.mayBeIn(text)) return text;
   const bytes = encoder.encode(text);
@@ -103,18 +103,18 @@ export function describeRedaction({
   ];
 }
 
-/** Characters of stderr and of noise that are kept, because a secret may continue in the next piece. */
+/** The maximum number of characters of stderr and noise that are kept, because a secret may continue in the next piece. */
 const longestTail = 16_384;
 
-/** The text of a carried verdict whose own words would show covered bytes. */
+/** The text of a carried verdict whose own text would show covered bytes. */
 const coveredWords = "what breaks it is covered";
 
 /**
- * A redaction in two passes, for a recording that is read twice and not held: first `learn` takes every line, then `cover` gives
- * every line without its secrets.
+ * A redaction in two passes, for a recording that is read twice and not held in memory: `learn` takes every line first, then
+ * `cover` returns every line without its secrets.
  */
 export class Redaction {
-  /** Pieces that were covered. */
+  /** The number of covered pieces. */
   covered = 0;
   readonly #secrets: Secrets;
   readonly #known: KnownSecrets;
@@ -156,7 +156,7 @@ export class Redaction {
     }
   }
 
-  /** A line without its secrets, with the verdicts on the original line, if there are any. */
+  /** A line without its secrets, with the verdicts on the original line, if any. */
   cover<Line extends Entry>(entry: Line, verdicts?: readonly Verdict[]): Line;
   cover(entry: Entry, verdicts?: readonly Verdict[]): Entry {
     switch (entry.k) {
@@ -191,7 +191,7 @@ export class Redaction {
     return covered === bytes ? text : decoder.decode(covered);
   }
 
-  /** Covers known secrets in words about a recording, also if the words end within a secret. */
+  /** Covers known secrets in a text about a recording, also if the text ends within a secret. */
   words(text: string): string {
     const bytes = encoder.encode(text);
     const ranges = this.#known.find(bytes, [0, bytes.length], true);
@@ -213,7 +213,7 @@ export class Redaction {
     const bytes = this.#mayHold(entry) ? pooledBytesOf(entry) : undefined;
     const messages = bytes === undefined ? [] : messagesOf(bytes);
     if (bytes === undefined || messages.length === 0) {
-      // A message that holds no secret ends what came before it.
+      // A message, here one without a secret, ends the noise before it.
       if (entry.raw?.startsWith("{") === true) this.#tails.delete(stream);
       else this.#learnPiece(stream, entry, "\n");
       return;
@@ -227,7 +227,7 @@ export class Redaction {
     }
   }
 
-  /** For a text in pieces: a secret that crosses the end of a piece is known by its parts too. */
+  /** Learns from a text in pieces: for a secret that crosses the end of a piece, its parts are remembered, too. */
   #learnPiece(stream: string, entry: FrameEntry | StderrEntry, between: string): void {
     const bytes = bytesOf(entry);
     const before = this.#tails.get(stream) ?? "";
@@ -251,7 +251,7 @@ export class Redaction {
     return verdicts === undefined ? line : { ...line, v: verdicts.map((each) => this.#carried(each, bytes, pieces)) };
   }
 
-  /** @param pieces takes what was covered */
+  /** @param pieces receives the covered ranges */
   #message(bytes: Uint8Array, pieces: ByteRange[]): Uint8Array {
     const messages = messagesOf(bytes);
     if (messages.length === 0) return this.#bytes(bytes, pieces);
@@ -277,7 +277,7 @@ export class Redaction {
     return plain;
   }
 
-  /** A verdict whose words do not show covered bytes. */
+  /** A verdict whose text does not show covered bytes. */
   #carried(verdict: Verdict, bytes: Uint8Array, pieces: readonly ByteRange[]): RecordedVerdict {
     const carried = recordedVerdict(verdict);
     const { pointer } = carried;
@@ -348,13 +348,13 @@ export class Redaction {
 
 function withBytes<Line extends FrameEntry | StderrEntry>(entry: Line, bytes: Uint8Array): Line {
   const { raw, b64, ...rest } = entry;
-  return { ...rest, ...recordedBytes(bytes) } as Line; // The bytes are put back where they were.
+  return { ...rest, ...recordedBytes(bytes) } as Line; // `raw` or `b64` is set again.
 }
 
 /** Fewer characters of a secret reveal nothing. */
 const shortestShown = 3;
 
-/** Whether words show part of a covered piece: some of its characters, or its beginning. */
+/** Whether a text shows part of a covered piece: some of its characters, or its beginning. */
 function showsPiece(says: string, bytes: Uint8Array, [start, end]: ByteRange): boolean {
   const literal = literalOf({ start, end: Math.min(end, start + 64) }, bytes);
   const unescaped = literal.replaceAll("\\", "");
@@ -381,8 +381,8 @@ const one = 0x31;
 const nine = 0x39;
 
 /**
- * Covers ranges of bytes and keeps their length: every three bytes become one █, and the one or two left over a `*` each. Offsets
- * after a range stay valid, and a piece of a JSON string stays one.
+ * Covers ranges of bytes and keeps their length: every three bytes become one █, and each remaining byte a `*`. Offsets after a
+ * range stay valid, and a piece of a JSON string stays part of a JSON string.
  */
 function cover(bytes: Uint8Array, ranges: readonly ByteRange[]): Uint8Array {
   if (ranges.length === 0) return bytes;
@@ -410,7 +410,7 @@ function coverDigits(bytes: Uint8Array, ranges: readonly ByteRange[]): void {
     }
 }
 
-/** The ranges of what is secret by its shape in a range of bytes. */
+/** The secrets in a range of bytes that are recognized by their shape. */
 function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): readonly ByteRange[] {
   const piece = bytes.subarray(from, to);
   const text = decodeUtf8(piece);
@@ -418,7 +418,7 @@ function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): read
   if (!secrets.mayBeIn(written)) return [];
   return secrets.patterns.flatMap((pattern) => {
     let [index, offset] = [0, from];
-    // From one match to the next: a text with many matches is counted only once.
+    // Count from one match to the next, so that each character is counted once.
     const offsetOf = (next: number): number => {
       offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
       index = next;
@@ -430,7 +430,7 @@ function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): read
         return [start, offsetOf(at + match.length)];
       }).filter(([start, end]) => end > start);
     } catch (error) {
-      // V8 can run out of stack in a match of megabytes, in a process with much code of patterns: all of the text is covered then.
+      // V8 can run out of stack in a match of megabytes, in a process with many compiled patterns. Then the whole text is covered.
       if (!(error instanceof RangeError)) throw error;
       return [[from, to] as const];
     }

@@ -2,17 +2,17 @@ import { encodeBase64, isObject, pointerToken } from "@parlance/mcp/protocol";
 import type { ByteRange, JsonNode } from "../json/json-node.js";
 import type { HttpEntry } from "../recording/entry.js";
 
-/** Secrets besides the default ones. */
+/** Options that add to the default secrets. */
 export interface SecretsOptions {
-  /** Names of members whose values are secret. Default: none but the known ones. */
+  /** Names of members whose values are secret, besides the known ones. Default: none. */
   readonly keys?: readonly string[];
   /** JSON pointers to secret values; `*` stands for any one token. Default: none. */
   readonly pointers?: readonly string[];
-  /** Regular expressions of secret texts. Default: none but the known ones. */
+  /** Regular expressions of secret texts, besides the known ones. Default: none. */
   readonly patterns?: readonly RegExp[];
-  /** Names of secret headers. Default: none but the known ones. */
+  /** Names of secret headers, besides the known ones. Default: none. */
   readonly headers?: readonly string[];
-  /** Secret texts that are known from elsewhere, for instance the values of environment variables. Default: none. */
+  /** Secret texts from other sources, for instance the values of environment variables. Default: none. */
   readonly values?: readonly string[];
 }
 
@@ -45,14 +45,14 @@ const secretKeys: readonly string[] = [
 ];
 
 /**
- * Parameters of OAuth whose names mean other things elsewhere: an error of JSON-RPC has a `code`. They are secret in URLs, in forms and in
- * JSON bodies of OAuth. A `code_challenge` may be the verifier itself (`plain`).
+ * Parameters of OAuth whose names have other meanings elsewhere: an error of JSON-RPC has a `code`. They are secret only in URLs,
+ * forms and JSON bodies of OAuth. A `code_challenge` may be the verifier itself (`plain`).
  */
 const oauthNames: ReadonlySet<string> = new Set(
   ["code", "state", "nonce", "assertion", "userCode", "codeChallenge", "requestUri"].map(plainName),
 );
 
-/** Members of which a JSON body of OAuth has at least one. */
+/** A JSON body of OAuth has at least one of these members. */
 const oauthMembers: ReadonlySet<string> = new Set(
   [
     "grant_type",
@@ -70,8 +70,9 @@ const oauthMembers: ReadonlySet<string> = new Set(
 const privateMembers: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
 
 /**
- * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in HTML, or in JSON
- * that escapes `&`. A lookbehind is read from its end: the start of a line is looked for before the next pair, which takes linear time.
+ * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in
+ * HTML, or in JSON that escapes `&`. The engine reads a lookbehind backwards: it finds the start of a line before it reaches
+ * another pair, so that the match takes linear time.
  */
 const oauthParameter =
   /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|nonce|assertion|request_uri|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;
@@ -99,14 +100,14 @@ const knownShapes: readonly RegExp[] = [
 const shapeHint =
   '(?:code|state|nonce|assertion|challenge|request_uri)(?:=|%|")|(?:verifier|token|secret)%|\\bkty\\b|-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@';
 
-/** Names that are remembered with the answer of `isSecretName`. */
+/** The maximum number of names whose `isSecretName` is cached. */
 const mostNames = 10_000;
 
-/** The values that count as secrets, by their name, place or shape. */
+/** Decides which values are secret, by name, place or shape. */
 export class Secrets {
   /** Patterns that are secret in any place. */
   readonly patterns: readonly RegExp[];
-  /** The pattern among them that matches a value after the name of a secret. */
+  /** The one of `patterns` that matches a value after the name of a secret. */
   readonly assigned: RegExp;
   readonly #keys: ReadonlySet<string>;
   /** JSON pointers from a message; `*` is any one token. */
@@ -120,7 +121,7 @@ export class Secrets {
   constructor({ keys = [], pointers = [], patterns = [], headers = [] }: SecretsOptions = {}) {
     const names = [...secretKeys, ...keys];
     const plain = names.map(plainName);
-    // A text with `clientSecret` has `secret` as well.
+    // A text with `clientSecret` also contains `secret`.
     const shortest = plain.filter((name) => !plain.some((other) => other !== name && name.includes(other)));
     const hints = shortest.map((name) => Array.from(name, escaped).join("[-_]?"));
     // A pointer or a pattern of the caller may match any text.
@@ -155,18 +156,18 @@ export class Secrets {
     return words.some((_, at) => at > 0 && this.#keys.has(words.slice(at).join("").toLowerCase()));
   }
 
-  /** Whether the value of a header is secret: by its name, which may be that of a parameter of a tool. */
+  /** Whether the value of a header is secret by the name of the header, or of the tool parameter that it repeats. */
   isSecretHeader(name: string): boolean {
     const lower = name.toLowerCase();
     return this.#headers.has(lower) || this.isSecretName(lower.replace(/^mcp-param-/, ""));
   }
 
-  /** Whether a word of a command line is secret by the one before it: `--token x`. */
+  /** Whether the word after `before` on a command line is secret: `--token x`. */
   isSecretArgument(before: string | undefined): boolean {
     return before?.startsWith("--") === true && this.isSecretName(before.slice(2));
   }
 
-  /** The strings, numbers and names in a message, and which are secret. */
+  /** The strings, numbers and names in a message, and whether each is secret. */
   scalarsOf(message: JsonNode): readonly Scalar[] {
     const found: Scalar[] = [];
     const path: (string | number)[] = [];
@@ -198,13 +199,13 @@ export class Secrets {
 /** A string, a number or a name of a message. */
 interface Scalar {
   readonly node: JsonNode;
-  /** The whole value is secret, by name or place. */
+  /** Whether the whole value is secret, by name or place. */
   readonly secret: boolean;
-  /** Only known secrets are searched for in it: it is a name, or part of a schema. */
+  /** Whether only known secrets are searched for in it: it is a name, or part of a schema. */
   readonly described: boolean;
 }
 
-/** The names of members that are secret in objects such as this one: a body of OAuth, a JSON Web Key. */
+/** The names of further secret members in an object of this kind: a body of OAuth, a JSON Web Key. */
 function furtherSecrets(
   members: readonly { readonly key: string }[],
   isWhole: boolean,
@@ -214,7 +215,7 @@ function furtherSecrets(
   return isOAuth && members.every(({ key }) => key !== "jsonrpc") ? oauthNames : undefined;
 }
 
-/** Members that make a message: never secret by name or place. What is known to be secret is covered here too. */
+/** Members of the protocol, which are never secret by name or place. Known secrets are covered here, too. */
 const framework: ReadonlySet<unknown> = new Set(["jsonrpc", "method", "id"]);
 
 /** Schemas describe values and hold none: those of tools and of elicitation forms. */
@@ -270,27 +271,27 @@ const bytewise = new TextDecoder("latin1");
 const shortest = 8;
 /** The shortest secret that is searched for as a separate word, if it has a digit. */
 const shortestWord = 6;
-/** Bounds the memory for a recording that calls everything a secret. */
+/** The maximum number of known secrets: bounds the memory for a recording in which everything looks secret. */
 const mostKnown = 20_000;
-/** Bytes that index a secret. */
+/** The number of bytes that index a secret. */
 const keyLength = 4;
-/** Levels of JSON that is written in a string of JSON. */
+/** The maximum levels of JSON within strings of JSON. */
 const deepest = 3;
 
 /** Secrets that were found in one place and are searched for in all others. */
 export class KnownSecrets {
   readonly #secrets: Secrets;
   readonly #texts = new Set<string>();
-  /** By their first bytes; the longest first. */
+  /** The secrets by their first bytes, the longest first. */
   readonly #byKey = new Map<number, Uint8Array[]>();
-  /** Whether a secret begins with these two bytes. */
+  /** 1 at each pair of bytes with which a secret begins. */
   readonly #begins = new Uint8Array(1 << 16);
 
   constructor(secrets: Secrets) {
     this.#secrets = secrets;
   }
 
-  /** Remembers a secret, and the ways in which JSON, URLs and headers write it. A short or plain one is left out. */
+  /** Remembers a secret and its spellings in JSON, URLs and headers. Ignores a text that is short or may be an ordinary word. */
   add(text: string): void {
     if (!isTelling(text) || this.#texts.has(text)) return;
     const quoted = JSON.stringify(text).slice(1, -1);
@@ -313,8 +314,8 @@ export class KnownSecrets {
   }
 
   /**
-   * Remembers what is secret in a text by its shape or by a name before it; in JSON, by the names of its members. A secret that
-   * crosses `from` began in the previous piece: its parts are remembered as well.
+   * Remembers the secrets in a text that are recognized by their shape or by a name before them; in JSON, by the names of its
+   * members. A secret that crosses `from` began in the previous piece: its parts are remembered, too.
    */
   learnText(text: string, from = 0, depth = 0): void {
     if (!this.#secrets.mayBeIn(text)) return;
@@ -353,7 +354,7 @@ export class KnownSecrets {
         this.#learnValue(each, depth, secret || this.#secrets.isSecretName(name));
   }
 
-  /** Remembers the credentials in headers: the whole of one, what follows its scheme, the values of cookies, the password of `Basic`. */
+  /** Remembers the credentials in headers: the whole value, the part after its scheme, the values of cookies, the password of `Basic`. */
   learnHeaders(headers: NonNullable<HttpEntry["headers"]>): void {
     for (const [name, value] of headers) {
       const lower = name.toLowerCase();
@@ -385,7 +386,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Remembers what is secret in a URL: the password, and parameters with the name of a secret. */
+  /** Remembers the secrets in a URL: the password, and parameters with the name of a secret. */
   learnUrl(url: string): void {
     this.learnText(url);
     for (const pair of url.split(/[?#&]/).slice(1)) {
@@ -426,13 +427,13 @@ export class KnownSecrets {
   }
 }
 
-/** Whether another occurrence of a text is surely the secret: a short text, or few digits, may be anything. */
+/** Whether another occurrence of a text is certainly the same secret: a short text, or few digits, may occur by chance. */
 function isTelling(text: string): boolean {
   if (text.length >= shortest) return !/^[\s*█]*$/.test(text);
   return text.length >= shortestWord && /\d/.test(text) && /\D/.test(text);
 }
 
-/** Only letters, or only digits, may be an ordinary word: such a password in a text is not searched for elsewhere. */
+/** Whether a text is unlikely to be an ordinary word. A password of only letters or only digits is not searched for elsewhere. */
 function isUnlikelyWord(text: string): boolean {
   return text.length >= 24 || (/\d/.test(text) && /[a-z]/i.test(text)) || /[a-z][A-Z]/.test(text);
 }
@@ -448,7 +449,7 @@ function commonLength(secret: Uint8Array, bytes: Uint8Array, at: number, to: num
   return Math.min(length, most);
 }
 
-/** Whether no letter or digit is adjacent. */
+/** Whether a range is a whole word: no letter or digit is adjacent. */
 function isWord(bytes: Uint8Array, start: number, end: number): boolean {
   return !isWordByte(bytes[start - 1]) && !isWordByte(bytes[end]);
 }
@@ -481,7 +482,7 @@ function percentEncoded(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    return text; // Half of a surrogate pair is in no URL.
+    return text; // A lone surrogate cannot be in a URL.
   }
 }
 
@@ -489,7 +490,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return text; // It is not written as a URL has it.
+    return text; // Malformed percent-encoding.
   }
 }
 

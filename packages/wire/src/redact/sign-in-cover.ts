@@ -2,12 +2,13 @@ import type { FrameEntry, HttpEntry } from "../recording/entry.js";
 import { bytesOf, recordedBytes } from "../recording/frame.js";
 import { Redaction } from "./redact.js";
 
-/** Before a form it makes each of its pairs one that follows another, and one byte longer. */
+/** Put before a form, so that each pair has a separator before it; the form is one byte longer then. */
 const separator = "&".charCodeAt(0);
 
 /**
- * Covers the secrets in the exchanges of sign-ins before they are written down: codes, verifiers, states, tokens, assertions, secrets of
- * clients, private keys. A secret of one exchange is also covered in all later ones, wherever it stands. Each piece keeps its length.
+ * Covers the secrets in the exchanges of sign-ins before they are recorded: codes, verifiers, states, tokens, assertions, client
+ * secrets, private keys. A secret of one exchange is also covered in all later ones, wherever it occurs. Each piece keeps its
+ * length.
  *
  * @example
  * const cover = new SignInCover();
@@ -47,7 +48,7 @@ export class SignInCover {
 
 const decoder = new TextDecoder();
 
-/** Whether a body begins as a form does: with a name and an equals sign. */
+/** Whether a body begins like a form: with a name and an equals sign. */
 function isForm(bytes: Uint8Array): boolean {
   return /^[\w.+%-]+=/.test(decoder.decode(bytes.subarray(0, 128)));
 }

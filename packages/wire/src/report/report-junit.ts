@@ -11,8 +11,8 @@ interface TestCase {
 }
 
 /**
- * A report as JUnit XML, for build servers. Each rule is a test; so are complete answers, no gaps, a readable recording, and each
- * expectation.
+ * A report as JUnit XML, for build servers. Each rule is a test case, and so are: every request answered, no gaps, a readable
+ * recording, and each expectation.
  *
  * @example
  * await writeFile("report.xml", junitOf(reportOf({ source: "session.parlance.jsonl", conversation })));
@@ -34,7 +34,7 @@ export function junitOf(report: CheckReport): string {
 
 function ruleCases({ verdicts, source, failOn }: CheckReport): readonly TestCase[] {
   const broken = verdicts.map(({ verdict }) => verdict.rule);
-  // A rule of the caller's own is one too.
+  // The caller may have rules of its own.
   const all = [...new Map([...rules, ...broken].map((rule) => [rule.id, rule])).values()];
   return all.map(({ id, demands }) => {
     const own = verdicts.filter(({ verdict }) => verdict.rule.id === id);

@@ -2,7 +2,7 @@ import type { Verdict } from "../rules/rule.js";
 import type { CheckReport, Concern } from "./report.js";
 import { wording } from "./report-words.js";
 
-/** A log of SARIF 2.1.0, as code hosts and editors take it; every line of the recording is a place. */
+/** A log of SARIF 2.1.0, which code hosts and editors read; findings are placed at lines of the recording. */
 export interface SarifLog {
   /** The address of the schema of SARIF. */
   readonly $schema: string;
@@ -11,7 +11,7 @@ export interface SarifLog {
   readonly runs: readonly object[];
 }
 
-/** Who has judged. */
+/** The tool that made the report. */
 export interface SarifTool {
   /** The name of the tool. */
   readonly name: string;
@@ -59,7 +59,7 @@ export function sarifOf(
   }: {
     /** The address of the recording, relative to where the log is read. */
     readonly uri: string;
-    /** The tool that has made the report. */
+    /** The tool that made the report. */
     readonly tool: SarifTool;
   },
 ): SarifLog {

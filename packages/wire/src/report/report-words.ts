@@ -19,14 +19,17 @@ export const wording = {
     return [`frame ${n}`, party, ...about, ...where].join(", ");
   },
 
-  /** The clause that a verdict rests on, in words: level, sentence, and why it is only a note if the sentence demands more. */
+  /**
+   * The clause that a verdict rests on, in words: the level, the sentence, and why it is only a note if the sentence states a
+   * stronger requirement.
+   */
   requirement({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
     if (sentence === undefined) return "a note: no sentence of the specification demands it";
     if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
     return `${level}: “${sentence}”`;
   },
 
-  /** The text of a verdict, without the pointer that texts on shapes begin with: `must be an array, got 7`. */
+  /** The text of a verdict without the pointer that begins texts on shapes: `must be an array, got 7`. */
   messageWithoutPlace({ says, pointer = "" }: Verdict): string {
     const [place = ""] = /^\/\S*/.exec(says) ?? [];
     return place !== "" && pointer.endsWith(place) ? says.slice(place.length).trimStart() : says;

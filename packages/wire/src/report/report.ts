@@ -11,7 +11,7 @@ import { type Level, levels, type Verdict } from "../rules/rule.js";
  */
 export type Concern = Level | "pending" | "crash" | "empty" | "gap" | "damage";
 
-/** Every concern, for a choice. */
+/** Every concern. */
 export const concerns: readonly Concern[] = [...levels, "pending", "crash", "empty", "gap", "damage"];
 
 /** The concerns that fail a report by default. */
@@ -19,7 +19,7 @@ export const defaultConcerns: readonly Concern[] = ["must", "pending", "crash", 
 
 /** A finding about a line of a recording. */
 export type PlacedVerdict<Said> = Said & {
-  /** From 1; undefined if it was not read from a file. */
+  /** The number of the line, from 1; undefined if it was not read from a file. */
   readonly line: number | undefined;
 };
 
@@ -29,9 +29,9 @@ export interface ReportTally {
   readonly frames: number;
   /** The number of bytes of all frames. */
   readonly bytes: number;
-  /** Frames that no rule was applied to, because the recorder kept only their beginning. */
+  /** The number of frames that were not judged, because the recorder kept only their beginning. */
   readonly unjudged: number;
-  /** Lines that the recorder could not write, by its own account. */
+  /** The number of lines that the recorder reported as lost. */
   readonly lost: number;
 }
 
@@ -141,7 +141,7 @@ export interface Crash {
   readonly session: string;
   /** `exited with code 3`, `was ended by SIGSEGV`, or why it could not be started. */
   readonly how: string;
-  /** The requests of the client that it left unanswered, in order. */
+  /** The unanswered requests of the client, in order. */
   readonly during: readonly RecordedOperation[];
 }
 
@@ -159,7 +159,7 @@ function crashesOf({ rows, sessions }: Conversation): readonly Crash[] {
     const { s, ev, n } = entry;
     const seen = leaving.get(s) ?? { first: undefined, isSignalled: false };
     leaving.set(s, seen);
-    // A crashing server closes its output first, and its client leaves because of that.
+    // A crashing server closes its output first, and the client disconnects because of that.
     if (ev === "stdin-end") seen.first ??= "client";
     if (ev === "close" && entry.d === "s2c") seen.first ??= "server";
     if (ev === "signal" && seen.first !== "server") seen.isSignalled = true;

@@ -19,7 +19,7 @@ import { subscriptionRules } from "./subscriptions.js";
 import { toolRules } from "./tools.js";
 import { utilityRules } from "./utilities.js";
 
-/** Every rule, in the order in which a person meets them: bytes, messages, conversation. */
+/** Every rule, from the bytes to the messages to the conversation. */
 export const rules: readonly Rule[] = [
   ...framingRules,
   ...jsonRpcRules,

@@ -7,7 +7,7 @@ import type { Finding, Rule } from "./rule.js";
 
 const negotiation = byEra(negotiated.page, "architecture#capability-negotiation");
 
-/** The use of capabilities that the other side must have declared. */
+/** The rules on the use of capabilities that the other side must have declared. */
 export const capabilityRules: readonly Rule[] = [
   {
     id: "C-1",
@@ -61,7 +61,7 @@ export const capabilityRules: readonly Rule[] = [
     on: "message",
     *check({ params }, session) {
       if (!session.isWhole) return;
-      // The one that has changed may lie below the one that was subscribed to, so that any subscription will do.
+      // The changed resource may be below the subscribed one, so any subscription is enough.
       const isAsked = session.pending.some(({ request }) => request.method === methods.subscribe);
       if (session.subscriptions.size === 0 && !isAsked)
         yield { says: `the client has not subscribed to ${describeValue(params.uri)}`, pointer: "/params/uri" };
@@ -81,7 +81,7 @@ export const capabilityRules: readonly Rule[] = [
   },
 ];
 
-/** Finds the uses of capabilities that the side that should declare them has not declared. */
+/** Finds the uses of undeclared capabilities. */
 function undeclared(concerns: (use: CapabilityUse) => boolean) {
   return function* (message: WireMessage, session: WireSession, revision: Revision): Iterable<Finding> {
     for (const use of usesOf(message, session, revision)) {

@@ -1,13 +1,13 @@
 import type { Revision } from "@parlance/mcp/protocol";
 import type { Level } from "./rule.js";
 
-/** The page that a rule follows, by revision: pages were moved, and renamed. */
+/** The page of a rule by revision: pages were moved and renamed. */
 export type PageOf = (revision: Revision) => string;
 
 type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
 
 /**
- * The sentences of the handshake era and of the stateless era.
+ * Chooses between the sentences of the handshake era and the stateless era.
  *
  * @example
  * const level = byEra("should", "must"); // level(revision) is "should" up to 2025-11-25
@@ -36,7 +36,7 @@ export function onMessages(section: "requests" | "responses" | "notifications"):
 export const onAllMessages: PageOf = ({ facts }) => (facts.httpBinding === "http+sse" ? "basic" : "basic#messages");
 
 /**
- * A declaration of the schema, which is a page since there are pages for it; before, a section leads to its source.
+ * A declaration of the schema. Early revisions have no page for it; there, a section links to its source.
  *
  * @example
  * const page = inSchema("CallToolResult");
@@ -71,7 +71,7 @@ export const negotiated = {
   page: "basic/lifecycle#operation",
 } as const;
 
-/** Capabilities in the stateless era: in lower case, which has no weight in BCP 14. */
+/** The sentence on capabilities in the stateless era: its "must" is in lower case, which has no force in BCP 14. */
 export const respected = "Both parties must respect declared capabilities throughout the interaction";
 
 /** The kinds of messages in revisions without batches. */
@@ -80,6 +80,6 @@ export const oneMessage: SentenceOf = ({ facts }) =>
     ? "JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;"
     : "JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse;";
 
-/** Why the schema demands as much as a MUST. */
+/** Why a declaration of the schema counts as a MUST. */
 export const ofSchema =
   "The full specification of the protocol is defined as a TypeScript schema. This is the source of truth for all protocol messages and structures.";

@@ -4,7 +4,7 @@ import type { JsonFault } from "../json/json-scan.js";
 import { byEra, inSchema, ofJson, ofJsonRpc, oneMessage, onStdio } from "./citations.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
-/** The requirements of every text transport, and of stdio. */
+/** The rules on every text transport, and on stdio. */
 export const framingRules: readonly Rule[] = [
   {
     id: "E-1",
@@ -18,7 +18,7 @@ export const framingRules: readonly Rule[] = [
     page: ({ facts }) => (facts.httpBinding === "http+sse" ? ofJson("section-8.1") : "basic/transports"),
     on: "frame",
     *check({ frame: { bytes, entry } }) {
-      // A recorded text was UTF-8. In a frame that HTTP has cut, the last character may be cut too.
+      // Bytes that were recorded as text are UTF-8. In a frame that HTTP cut, the last character may be cut, too.
       if (entry.raw !== undefined || entry.cut !== undefined || decodeUtf8(bytes) !== undefined) return;
       const range = firstInvalid(bytes);
       const byte = (bytes[range[0]] ?? 0).toString(16).padStart(2, "0");
@@ -50,7 +50,7 @@ export const framingRules: readonly Rule[] = [
     on: "frame",
     *check(reading) {
       const { frame, continues, line, json } = reading;
-      // Said once of a text that goes over many lines.
+      // Reported once for a text of many lines.
       if (continues !== undefined && line > 2) return;
       if (continues !== undefined)
         yield {
@@ -95,7 +95,7 @@ export const framingRules: readonly Rule[] = [
     *check({ frame, json }, { revision, unknownVersion }) {
       const root = json.isPlain ? undefined : json.root;
       if (root?.kind !== "array" || unknownVersion !== undefined) return;
-      // Before a revision is agreed on there is none that has batches; what opens one has a rule of its own.
+      // Before a revision is negotiated, batches do not exist; a batch with `initialize` has a rule of its own.
       if (revision?.facts.batches !== true) {
         const where = revision?.version ?? "what comes before a revision is agreed on";
         if (!opensConversation(root, frame.bytes)) yield { says: `${where} has no batches` };
@@ -117,7 +117,7 @@ function brokenOff({ frame: { entry } }: FrameReading): string {
     : `the line ends after ${entry.len} bytes of a message, before the message does`;
 }
 
-/** The finding on a text that is neither a message nor a part of one. */
+/** The finding on a text that is neither a message nor part of one. */
 function noise({ frame, json: { fault }, continues }: FrameReading): Iterable<Finding> {
   return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
 }
@@ -132,10 +132,10 @@ function beginsMessage(bytes: Uint8Array): boolean {
   return first === 0x7b || first === 0x5b;
 }
 
-/** Where the bytes cease to be UTF-8: the byte that no character begins with, or the character that is not finished. */
+/** The range of the first invalid UTF-8: a byte with which no character begins, or an incomplete character. */
 function firstInvalid(bytes: Uint8Array): ByteRange {
   let end = 0;
-  // The longest sound beginning: halves, because a decoder says only yes or no.
+  // The longest valid beginning, by bisection: a decoder only says whether a text is valid.
   for (let step = 1 << 29; step >= 1; step = step >> 1) {
     const longer = end + step;
     if (longer <= bytes.length && isBeginning(bytes.subarray(0, longer))) end = longer;
@@ -145,12 +145,12 @@ function firstInvalid(bytes: Uint8Array): ByteRange {
   return [start, Math.max(end, start + 1)];
 }
 
-/** Whether bytes are UTF-8 but for a character that they may cut. */
+/** Whether bytes are UTF-8, apart from an incomplete last character. */
 function isBeginning(bytes: Uint8Array): boolean {
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
-    return false; // A fatal decoder has no other way to say no.
+    return false; // A fatal decoder throws for invalid bytes.
   }
 }

@@ -17,7 +17,7 @@ import { byEra, ofJson } from "./citations.js";
 import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
-/** The headers of Streamable HTTP, and their required values. */
+/** The rules on the headers of Streamable HTTP. */
 export const httpHeaderRules: readonly Rule[] = [
   {
     id: "H-2",
@@ -123,7 +123,7 @@ export const httpHeaderRules: readonly Rule[] = [
       const { request, response, messages } = exchange;
       if (id === undefined || !isMcp(exchange) || messages.some(({ method }) => method === methods.initialize)) return;
       const named = headerOf(request, mcpHeaders.session);
-      // One that the server does not know is another matter, and the server says so.
+      // A session that the server does not know is another fault, which the server reports.
       if (named !== undefined || response?.status === 404) return;
       yield { party: "client", says: "Mcp-Session-Id is missing", header: mcpHeaders.session };
     },
@@ -203,14 +203,14 @@ const sameValue: Clause = {
 function needsVersion({ messages }: HttpExchange, session: WireSession, { facts }: Revision): boolean {
   if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");
   const isOpening = messages.some(({ method }) => method === methods.initialize);
-  // Until initialize is answered no version is negotiated.
+  // Until the response to initialize, no version is negotiated.
   const isNegotiated = session.phase === "answered" || session.phase === "ready";
-  // A request without a message may precede the negotiation, where sessions have no ids.
+  // Without session ids, a request without a message may come before the negotiation.
   const isOfClient = messages.length > 0 || session.http.id !== undefined;
   return !isOpening && isNegotiated && session.isWhole && isOfClient;
 }
 
-/** Whether a request is one that the server has no other reason to refuse with 400. */
+/** Whether the server has no other reason to refuse a request with 400. */
 function isSent(request: HttpEntry, messages: readonly WireMessage[]): boolean {
   const version = headerOf(request, mcpHeaders.protocolVersion);
   if (version !== undefined && revisionOf(version) === undefined) return false;

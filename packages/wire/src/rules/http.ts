@@ -7,7 +7,7 @@ import type { Clause, Rule } from "./rule.js";
 
 /** The page of the transport in the stateless era. */
 export const httpPage = "basic/transports/streamable-http";
-/** Where both eras say how a message is POSTed. */
+/** The section on POSTing a message, in both eras. */
 export const onSending: PageOf = byEra(
   "basic/transports#sending-messages-to-the-server",
   `${httpPage}#sending-messages`,
@@ -33,13 +33,13 @@ const accepted = byEra(
   "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
 );
 
-/** Whether the client has sent no request: then nothing but the status is due. */
+/** Whether the client sent no request: then only a status is due. */
 function asksNothing(messages: HttpExchange["messages"]): boolean {
   const sent = messages.filter(({ from }) => from === "client");
   return sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
 }
 
-/** The messages of Streamable HTTP, and the responses of a server. */
+/** The rules on the messages of Streamable HTTP, and on the HTTP responses of a server. */
 export const httpRules: readonly Rule[] = [
   {
     id: "H-1",
@@ -151,7 +151,7 @@ export const httpRules: readonly Rule[] = [
       const { context, frame } = message;
       const status = context.exchange?.response?.status;
       if (status === undefined || frame.entry.ch !== "http") return;
-      // One without an id says in the words of JSON-RPC why HTTP itself refuses: of that there are many statuses.
+      // An error without an id explains a refusal by HTTP itself, which can have many statuses.
       if (message.id === undefined || message.id === "null") return;
       const error = message.member("error") as { readonly code?: unknown } | null;
       const expected = statuses.get(error?.code);
@@ -172,11 +172,11 @@ export const httpRules: readonly Rule[] = [
     on: "frame",
     *check({ frame: { entry }, json }) {
       const { event = "message" } = entry.ev ?? {};
-      // An event without data is no message: it gives the client an id to come back with.
+      // An event without data is not a message: it gives the client an id for `Last-Event-ID`.
       if (event !== "message" || entry.len === 0) return;
       if (entry.cut === "ended")
         yield { says: `the stream ends after ${entry.len} bytes of data, before the event does` };
-      // A connection may break in the middle of an event: no client takes what is left of it for a message.
+      // A connection may break in the middle of an event: clients ignore the incomplete event.
       else if (entry.cut === undefined) yield* notJson(json.fault);
     },
   },
@@ -228,14 +228,14 @@ export const httpRules: readonly Rule[] = [
 
 interface ExpectedStatus {
   readonly status: number;
-  /** The sentence, where it is not that of H-11. */
+  /** The clause, if it is not that of H-11. */
   readonly by?: Clause;
 }
 
-/** No sentence gives a status to these: 400 is what servers send with them. */
+/** No sentence gives these errors a status; servers send 400. */
 const customary: ExpectedStatus = { status: 400, by: { level: "may", page: `${httpPage}#sending-messages` } };
 
-/** Errors that HTTP has a status for, by code. */
+/** The HTTP statuses of errors, by code. */
 const statuses: ReadonlyMap<unknown, ExpectedStatus> = new Map([
   [-32_700, customary],
   [-32_600, customary],
@@ -282,12 +282,12 @@ export function isStreamable({ facts }: Revision): boolean {
   return facts.httpBinding !== "http+sse";
 }
 
-/** Whether every POST stands for itself. */
+/** Whether every POST is independent, without a session. */
 export function isStateless({ facts }: Revision): boolean {
   return facts.httpBinding === "stateless";
 }
 
-/** Whether an exchange is one of the protocol: a proxy sees more, such as metadata, tokens and pages. */
+/** Whether an exchange belongs to MCP: a proxy also sees metadata, tokens and pages. */
 export function isMcp({ request, messages, isAddressed }: HttpExchange): boolean {
   const names = (request.headers ?? []).map(([name]) => name.toLowerCase());
   const wantsStream = headerOf(request, "accept")?.includes(eventStream) ?? false;
@@ -300,7 +300,7 @@ export function mediaType(value = ""): string {
   return (value.split(";")[0] ?? "").trim().toLowerCase();
 }
 
-/** Whether a media type is among those of an `Accept`. */
+/** Whether an `Accept` header allows a media type. */
 export function takes(accept: string | undefined, type: string): boolean {
   const ranges = (accept ?? "").split(",").map(mediaType);
   return ranges.some((range) => range === type || range === "*/*" || range === `${type.split("/")[0]}/*`);

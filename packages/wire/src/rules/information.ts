@@ -5,7 +5,7 @@ import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
-/** Facts that break no rule, and help to find a fault. */
+/** Notes on facts that break no rule, but help to find a fault. */
 export const informationRules: readonly Rule[] = [
   {
     id: "I-1",
@@ -36,7 +36,7 @@ export const informationRules: readonly Rule[] = [
     sentence: "The behavior of software that receives JSON texts containing such values is unpredictable",
     page: ofJson("section-8.2"),
     on: "frame",
-    // Only an escape can say it: UTF-8 has no bytes for it.
+    // Only an escape can write it: a lone surrogate has no UTF-8.
     check: (reading) =>
       reading.json.isPlain || !reading.frame.bytes.includes(backslash) ? nothing : findings(reading, halfPair),
   },
@@ -99,19 +99,19 @@ export const informationRules: readonly Rule[] = [
 
 const huge = 1024 * 1024;
 
-/** A report shows no more than this. */
+/** The maximum number of findings on one frame. */
 const mostFindings = 20;
 
-/** A finding on one value, or on one of its names; its pointer continues with `token`. */
+/** Finds faults of one value or of its names; `token` is appended to the pointer. */
 type Look = (node: JsonNode, bytes: Uint8Array) => Iterable<Finding & { readonly token?: string }>;
 
-/** Looks at every value of a frame, in the order in which they stand there. */
+/** Applies `look` to every value of a frame, in order. */
 function findings({ frame, json }: FrameReading, look: Look): readonly Finding[] {
   if (json.isPlain) return nothing;
   const { bytes } = frame;
   const { root } = json;
   const found: Finding[] = [];
-  /** The names that lead to the value: made a pointer only where there is something to say. */
+  /** The path to the value, which becomes a pointer only for a finding. */
   const path: (string | number)[] = [];
   const visit = (node: JsonNode): void => {
     if (found.length >= mostFindings) return;
@@ -144,7 +144,7 @@ const repeatedNames: Look = (node) => {
   });
 };
 
-/** Every integer of so many digits is one for a double. */
+/** The maximum number of digits at which every integer is exact in a double. */
 const safeDigits = 15;
 
 const changedNumber: Look = (node, bytes) => {

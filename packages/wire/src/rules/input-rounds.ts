@@ -5,7 +5,7 @@ import type { Clause, Finding, Rule } from "./rule.js";
 const page = "basic/patterns/mrtr";
 const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
 
-/** How a server asks in a result, and how a client answers with another request. */
+/** The rules on `input_required` results, and on the requests that continue them. */
 export const inputRules: readonly Rule[] = [
   {
     id: "Q-1",
@@ -56,14 +56,14 @@ const sameRequest: Clause = {
   sentence: "They MUST NOT be used for any other request that the client may be sending in parallel.",
   page: ofClients,
 };
-/** A server ignores what it does not recognize, and no sentence forbids to send it. */
+/** A server ignores unrecognized responses, and no sentence forbids sending them. */
 const askedInput: Clause = { level: "may", page: `${page}#error-handling` };
 
 function isStateless({ era }: Revision): boolean {
   return era === "stateless";
 }
 
-/** Members that belong to a round, and not to what is asked in all of them. */
+/** Members that differ between the rounds of a request. */
 const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);
 
 function* compareRequests({ method, params, idKey }: WireMessage, { request }: RecordedOperation): Iterable<Finding> {

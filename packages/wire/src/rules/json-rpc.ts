@@ -14,7 +14,7 @@ const errorSentence = ({ facts }: Revision): string => {
     : "Error responses MUST include an `error` field with a `code` and `message`.";
 };
 
-/** The requirements of JSON-RPC for each message, as MCP narrows them. */
+/** The rules of JSON-RPC on each message, as MCP narrows them. */
 export const jsonRpcRules: readonly Rule[] = [
   {
     id: "R-1",
@@ -27,7 +27,7 @@ export const jsonRpcRules: readonly Rule[] = [
     *check(message) {
       const { value } = message;
       if (message.kind === "none" && !isObject(value)) {
-        // An array in the place of a message is a batch of nothing, of which another rule speaks.
+        // An array in the place of a message is an empty batch, which another rule reports.
         if (!Array.isArray(value) || message.pointer !== "")
           yield { says: `a message must be an object, got ${describeValue(value)}` };
         return;
@@ -51,7 +51,7 @@ export const jsonRpcRules: readonly Rule[] = [
       if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
         yield { says: `${message.method} is a request: without an id it has no response`, pointer: "/id" };
       const id = message.member("id");
-      // A response is held against the id of its request by another rule.
+      // Another rule compares the id of a response with that of its request.
       if (message.kind !== "req" || id === undefined || id === null || typeof id === "string" || isInteger(id)) return;
       yield { says: `id must be a string or an integer, got ${describeValue(id)}`, pointer: "/id" };
     },
@@ -213,23 +213,23 @@ const resultObject: Clause = {
 };
 const integerCode: Clause = { level: "must", sentence: "Error codes MUST be integers.", page: onMessages("responses") };
 
-/** Whether requests on several exchanges are of one session, so that they must differ in their ids. */
+/** Whether requests in several exchanges belong to one session, so that their ids must differ. */
 function isOneSession({ http, isShared }: WireSession, from: Sender): boolean {
   if (http.id !== undefined || http.isLegacy) return true;
-  // Without a name, each exchange may have reached a server of its own, which numbers what it asks from the start.
+  // Without a session id, each exchange may have reached another process, which numbers its requests from the start.
   return from === "client" && !isShared;
 }
 
-/** Whether an answer can still come, as far as that is seen. */
+/** Whether a response can still come, as far as the recording shows. */
 export function isAwaited({ request, answer, cancel }: RecordedOperation, { http }: WireSession): boolean {
-  // Over HTTP with SSE the answer comes on the one stream, when the exchange of the request is over.
+  // Over HTTP+SSE the response comes on the stream of the GET, after the exchange of the request has ended.
   const isOver = request.context.exchange?.end !== undefined && !http.isLegacy;
   return answer === undefined && cancel === undefined && !isOver;
 }
 
 const predefined: ReadonlySet<number> = new Set([-32_700, -32_600, -32_601, -32_602, -32_603]);
 
-/** The code of an error, where it is an integer. */
+/** The code of an error; undefined if it is not an integer. */
 export function errorCode(message: WireMessage): number | undefined {
   const error = message.member("error");
   const code = isObject(error) ? error.code : undefined;

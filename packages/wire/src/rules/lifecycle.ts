@@ -13,7 +13,7 @@ import { type Clause, type Rule, specification } from "./rule.js";
 
 const initialization = "basic/lifecycle#initialization";
 
-/** The messages of a client between the result of initialize and its first request. */
+/** The clause on the messages of a client between the result of initialize and its first request. */
 const ready: Clause = {
   level: "must",
   sentence:
@@ -22,7 +22,7 @@ const ready: Clause = {
   page: initialization,
 };
 
-/** Who may say what before a conversation is open, where a handshake opens it. */
+/** The rules on the messages of each side during the handshake. */
 export const lifecycleRules: readonly Rule[] = [
   {
     id: "L-1",
@@ -202,7 +202,7 @@ function skipsHandshake({ from, method, revision }: WireMessage): boolean {
   return from === "client" && method !== methods.ping && revision?.era === "handshake";
 }
 
-/** The version that initialize proposes, or that its answer settles on. */
+/** The place of the version in `initialize` or in its result. */
 function versionPlace({
   kind,
   method,

@@ -13,7 +13,7 @@ import { extensionsOf } from "./stateless.js";
 
 const known: ReadonlySet<string> = new Set(Object.values(notifications));
 
-/** Which messages a revision has, and from whom. */
+/** The rules on the methods of a revision, and on their senders. */
 export const methodRules: readonly Rule[] = [
   {
     id: "M-1",
@@ -73,7 +73,7 @@ export const methodRules: readonly Rule[] = [
     *check(message, _session, revision) {
       const { kind, method, from } = message;
       if (method === undefined) return;
-      // A server that asks where it may not is told so by a rule of its own.
+      // Another rule reports a server that sends requests where it may not.
       if (kind === "req" && (!isProtocolMethod(method) || isOfServer(message, revision))) return;
       if (kind === "ntf" && !known.has(method)) return;
       const side = kind === "req" ? revision.requests : revision.notifications;
@@ -93,13 +93,13 @@ function isOfServer({ from }: WireMessage, { era }: Revision): boolean {
 
 const tasks = "io.modelcontextprotocol/tasks";
 
-/** Whether a request belongs to the extension for tasks, which has the names of what was core before. */
+/** Whether a request belongs to the tasks extension, whose methods have the names of earlier core methods. */
 function isOfTasks({ kind, method, from, params }: WireMessage, { facts }: Revision): boolean {
   if (facts.tasks !== "extension" || kind !== "req" || from !== "client") return false;
   return (method === "tasks/get" || method === "tasks/cancel") && extensionsOf(params).includes(tasks);
 }
 
-/** Why a message that some revision has is not this side's. */
+/** Why this side may not send a message that some revision has. */
 function whose({ kind, method = "", from }: WireMessage, revision: Revision): string {
   const sendersIn = (each: Revision): BySide => (kind === "req" ? each.requests : each.notifications);
   const other = from === "client" ? "server" : "client";

@@ -7,7 +7,7 @@ import { inSchema, ofJsonRpc, onMessages } from "./citations.js";
 import { errorCode } from "./json-rpc.js";
 import type { Rule } from "./rule.js";
 
-/** How responses go with requests. */
+/** The rules on responses and their requests. */
 export const pairingRules: readonly Rule[] = [
   {
     id: "R-5",
@@ -73,10 +73,10 @@ export const pairingRules: readonly Rule[] = [
     on: "message",
     *check(message, session, { facts, era }) {
       if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
-      // A request of the other era may be of another client, with which the server has agreed on nothing.
+      // A request of the other era may come from another client, with which the server has negotiated nothing.
       const { exchange } = message.context;
       if (exchange !== undefined && (spokenIn(exchange)?.era ?? era) !== era) return;
-      // Which revision a server speaks is not known before both have agreed on one.
+      // The revision of a server is unknown before the negotiation.
       if (facts.httpBinding !== "stateless" && (session.phase === "new" || session.phase === "initializing")) return;
       if (facts.errorId === "optional" && message.id === "null")
         yield { says: "the schema of this revision has the id left out, and JSON-RPC has null", pointer: "/id" };
@@ -86,7 +86,7 @@ export const pairingRules: readonly Rule[] = [
   },
 ];
 
-/** Whether a response names no request because it answers none: another rule says what it is. */
+/** Whether a response names no request because it answers none: another rule reports it. */
 function namesNothing(message: WireMessage, session: WireSession): boolean {
   return isErrorToNothing(message) || answeredNotification(message, session) !== undefined;
 }
@@ -95,13 +95,13 @@ function isErrorToNothing({ kind, id }: WireMessage): boolean {
   return kind === "err" && (id === undefined || id === "null");
 }
 
-/** The notification that a response without an id can only be meant for. */
+/** The notification that a response without an id must be meant for. */
 function answeredNotification(message: WireMessage, { last }: WireSession): WireMessage | undefined {
   const { id, kind, frame, from } = message;
   const told = last[otherSide(from)];
   if (told?.kind !== "ntf" || (kind !== "res" && kind !== "err") || (id !== undefined && id !== "null"))
     return undefined;
-  // An unreadable message has such a response too, and over HTTP a server may refuse a notification with an error.
+  // An unreadable message gets such a response, too, and over HTTP a server may refuse a notification with an error.
   const code = errorCode(message);
   if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
   return kind === "err" && frame.entry.req !== undefined ? undefined : told;

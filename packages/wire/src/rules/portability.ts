@@ -12,7 +12,7 @@ interface Limit {
   readonly provider: string;
   /** The requirement of the provider. */
   readonly demands: string;
-  /** Where it says so. */
+  /** The page that states it. */
   readonly page: string;
   /** The places of a definition that it refuses. */
   readonly refused: (definition: JsonObject) => Iterable<Place>;
@@ -122,7 +122,7 @@ const limits: readonly Limit[] = [
   },
 ];
 
-/** The parts of definitions of tools that each provider refuses. They are no rules of the protocol. */
+/** The parts of tool definitions that each provider refuses. These are not rules of the protocol. */
 export const portabilityRules: readonly Rule[] = limits.map(
   ({ id, provider, demands, page, refused }): Rule => ({
     id,
@@ -165,7 +165,7 @@ function hasOthers(values: unknown): boolean {
   return Array.isArray(values) && values.some((value) => typeof value !== "string");
 }
 
-/** The first place of each keyword of an inputSchema that a test selects, and how many more there are. */
+/** The first place of each keyword of an inputSchema that a test selects, and the number of further places. */
 function* keywords(
   { inputSchema }: JsonObject,
   selects: (keyword: string, schema: JsonObject) => boolean,

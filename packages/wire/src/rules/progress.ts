@@ -20,7 +20,7 @@ const onImplementation = byEra(
   "basic/patterns/progress#implementation-notes",
 );
 
-/** How requests report on their way, and how they are taken back. */
+/** The rules on progress and cancellation of requests. */
 export const progressRules: readonly Rule[] = [
   {
     id: "P-1",
@@ -52,7 +52,7 @@ export const progressRules: readonly Rule[] = [
       if (progressToken === undefined) return;
       const other = session.requestWithToken(from, progressToken);
       if (other === undefined || !isAwaited(other, session)) return;
-      // Where every request has an exchange of its own, it may be another client that has chosen the same.
+      // If every request has an exchange of its own, another client may have chosen the same token.
       const isElsewhere = frame.entry.req !== other.request.frame.entry.req;
       if (isElsewhere && (era === "stateless" || session.isShared)) return;
       yield {
@@ -110,7 +110,7 @@ export const progressRules: readonly Rule[] = [
       const pointer = "/params/requestId";
       if (operation === undefined && isWhole) yield { says: `no request has the id ${id}`, pointer };
       const answer = operation?.answer;
-      // Of an answer that was on its way, or that it had to reject, the sender does not know.
+      // The sender may not have received the response yet, or had to reject it.
       if (answer === undefined || isShared || answer.isFaulty || mayCross(answer, frame)) return;
       yield { says: `the request ${id} was answered by frame ${answer.frame.n}`, pointer };
     },
@@ -154,14 +154,14 @@ export const progressRules: readonly Rule[] = [
   },
 ];
 
-/** Milliseconds in which an answer and a cancellation may be under way at the same time. */
-const crossing = 1_000;
+/** The milliseconds within which a response and a cancellation may cross on the wire. */
+const crossingTime = 1_000;
 
 function mayCross({ frame: { entry } }: WireMessage, { entry: later }: Frame): boolean {
-  return later.t - (entry.t1 ?? entry.t) < crossing;
+  return later.t - (entry.t1 ?? entry.t) < crossingTime;
 }
 
-/** Whether what was asked goes on behind its answer. */
+/** Whether the operation goes on as a task after its response. */
 function isTask({ answer }: RecordedOperation): boolean {
   const result = answer?.result;
   return isObject(result?.task) || result?.resultType === "task";

@@ -7,22 +7,22 @@ import type { JsonText } from "../json/json-scan.js";
 import type { FrameChannel, RecordedClause, RecordedVerdict } from "../recording/entry.js";
 import type { Frame, Party, Sender } from "../recording/frame.js";
 
-/** The strongest word of BCP 14 in a sentence. Only what breaks a `must` is a violation; the rest are notes. */
+/** The strongest word of BCP 14 in a sentence. Only a broken `must` is a violation; other findings are notes. */
 export type Level = "must" | "should" | "may";
 
 /** Every level, strongest first. */
 export const levels: readonly Level[] = ["must", "should", "may"];
 
-/** A sentence of the specification, and how much it demands. A member that differs by revision is a function of it. */
+/** A sentence of the specification, and how strong it is. A member that differs by revision is a function of the revision. */
 export interface Clause {
-  /** The word in `sentence`; `must` where it is a declaration of the schema, and `may` where it has no such word or is absent. */
+  /** The word in `sentence`; `must` for a declaration of the schema, and `may` for a sentence without such a word or no sentence. */
   readonly level: Level | ((revision: Revision) => Level);
   /**
-   * The specification word for word, without emphasis and links; an ellipsis stands for what is left out. Absent where no
-   * sentence demands it and it is only worth knowing.
+   * The sentence of the specification, verbatim except for emphasis and links; an ellipsis marks omissions. Absent if no sentence
+   * states the requirement, which is then only a note.
    */
   readonly sentence?: string | ((revision: Revision) => string | undefined);
-  /** Why a finding does not prove that the sentence is broken: then it is a note. Absent where it does. */
+  /** Why a finding does not prove that the sentence is broken: then it is a note. Absent if it does. */
   readonly doubt?: string;
   /** The page with the sentence, below the version, with its anchor; or a whole address. */
   readonly page: string | ((revision: Revision) => string);
@@ -30,21 +30,21 @@ export interface Clause {
 
 /** A requirement and the sentence of the specification that states it. */
 export interface Requirement extends Clause {
-  /** Short and lasting: `R-5`. */
+  /** A short id that never changes: `R-5`. */
   readonly id: string;
-  /** In one sentence of our own. */
+  /** The requirement, in one sentence of our own. */
   readonly demands: string;
 }
 
-/** A frame as its bytes were read. */
+/** A frame, with its bytes read as JSON. */
 export interface FrameReading {
   /** The frame. */
   readonly frame: Frame;
   /** The JSON text. */
   readonly json: JsonText;
-  /** The frame that holds the beginning of the text that this one goes on with. */
+  /** The frame with the beginning of the text that this frame continues. */
   readonly continues: Frame | undefined;
-  /** Which line of that text it is, from 1. */
+  /** The line of that text, from 1. */
   readonly line: number;
   /** The HTTP exchange that carries it, as far as that is recorded. */
   readonly exchange: HttpExchange | undefined;
@@ -54,11 +54,11 @@ export interface FrameReading {
 export interface Subjects {
   /** The bytes of a frame, whatever they mean. */
   readonly frame: FrameReading;
-  /** A frame of an HTTP body, also where it is not read as a message. */
+  /** A frame of an HTTP body, also if it is not read as a message. */
   readonly body: FrameReading;
   /** One message and its context. */
   readonly message: WireMessage;
-  /** An HTTP exchange, when its response begins, or when there will be none. */
+  /** An HTTP exchange, when its response begins or it ends without one. */
   readonly exchange: HttpExchange;
 }
 
@@ -66,36 +66,36 @@ export interface Subjects {
 export interface Finding {
   /** The fault, in one sentence without its period: the found and the expected value. Safe to print. */
   readonly says: string;
-  /** JSON pointer to the place, from the message, or from the whole of a frame. Default: all of it. */
+  /** JSON pointer to the place, from the message or from the root of the frame. Default: the whole. */
   readonly pointer?: string;
   /** Bytes of the frame. Default: those of the pointer, or all. */
   readonly range?: ByteRange;
-  /** Of an exchange: the header that it is about, in lower case. */
+  /** For an exchange: the header at fault, in lower case. */
   readonly header?: string;
-  /** The sentence that it rests on, where that is not the one of its rule. */
+  /** The clause that it rests on, if it is not that of its rule. */
   readonly by?: Clause;
-  /** Who is at fault, where it is not the sender. Of an exchange it must be said: it has two. */
+  /** The party at fault, if it is not the sender. Required for an exchange, which has two sides. */
   readonly party?: Party;
 }
 
 interface RuleOn<On extends keyof Subjects> extends Requirement {
-  /** Who can break it. */
+  /** The side that can break it. */
   readonly party: Sender | "either";
-  /** Of a rule on messages: the kinds that it looks at. Default: all. */
+  /** For a rule on messages: the kinds that it checks. Default: all. */
   readonly kinds?: readonly MessageKind[];
-  /** Of a rule on messages: the side whose messages it looks at. Default: both. */
+  /** For a rule on messages: the side whose messages it checks. Default: both. */
   readonly from?: Sender;
-  /** Of a rule on messages: the methods that it looks at; of a response, the method of its request. Default: all. */
+  /** For a rule on messages: the methods that it checks; for a response, the method of its request. Default: all. */
   readonly methods?: readonly string[];
-  /** Of a rule on frames: the channels that it looks at. Default: all. */
+  /** For a rule on frames: the channels that it checks. Default: all. */
   readonly channels?: readonly FrameChannel[];
-  /** Of a rule on exchanges or bodies: the steps of a sign-in that it looks at. Default: everything. */
+  /** For a rule on exchanges or bodies: the steps of a sign-in that it checks. Default: everything. */
   readonly steps?: readonly SignInStep[];
-  /** Which revisions have it. Default: all. */
+  /** Whether a revision has the rule. Default: all have it. */
   readonly applies?: (revision: Revision) => boolean;
   /** The kind of subject that the rule is applied to. */
   readonly on: On;
-  /** Looks, and says every place. Never throws, whatever crossed. `session` is as it was before. */
+  /** Returns a finding for every place. Never throws, whatever the input. `session` has the state before the subject. */
   readonly check: (subject: Subjects[On], session: WireSession, revision: Revision) => Iterable<Finding>;
 }
 
@@ -106,11 +106,11 @@ export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subject
 export interface Verdict {
   /** The broken rule, or the requirement of a probe. */
   readonly rule: Requirement;
-  /** That of the sentence, or `may` where the rule has a doubt. */
+  /** The level of the clause, or `may` if the clause has a doubt. */
   readonly level: Level;
   /** The side that broke it. */
   readonly party: Party;
-  /** The number of what it is about. */
+  /** The number of the observation that it is about. */
   readonly n: number;
   /** JSON pointer in the frame. */
   readonly pointer: string | undefined;
@@ -124,7 +124,7 @@ export interface Verdict {
   readonly version: string;
   /** The sentence of the specification, verbatim; undefined if none states the requirement. */
   readonly sentence: string | undefined;
-  /** Why it is a note although the sentence demands more. */
+  /** Why it is only a note, although the sentence states a stronger requirement. */
   readonly doubt: string | undefined;
   /** The address of the sentence. */
   readonly spec: string;
@@ -145,7 +145,7 @@ export function specOf({ page }: Clause, revision: Revision): string {
 }
 
 /**
- * The sentence in the words of a revision; undefined where no sentence demands it.
+ * The sentence in a revision; undefined if no sentence states the requirement.
  *
  * @example
  * sentenceOf(rule, revision); // "Tool names SHOULD be unique within a server."
@@ -155,7 +155,7 @@ export function sentenceOf({ sentence }: Clause, revision: Revision): string | u
 }
 
 /**
- * How much the sentence of a revision demands.
+ * How strong the sentence is in a revision.
  *
  * @example
  * rules.filter((rule) => levelOf(rule, revision) === "must");
@@ -165,7 +165,7 @@ export function levelOf({ level }: Clause, revision: Revision): Level {
 }
 
 /**
- * The level of what is found: a finding that proves nothing is a note.
+ * The level of a finding: one that does not prove a violation is a note.
  *
  * @example
  * levelOfFinding(rule, revision); // "may" if a finding of the rule proves nothing

@@ -5,7 +5,7 @@ import type { Finding, Rule } from "./rule.js";
 type MessagePart = Parameters<typeof checkShape>[1];
 type ShapeFault = ReturnType<typeof checkShape>[number];
 
-/** Whether the members of messages are there, and what they have to be. */
+/** The rules on the members of messages: presence, type and value. */
 export const shapeRules: readonly Rule[] = [
   {
     id: "M-5",
@@ -74,17 +74,17 @@ export const shapeRules: readonly Rule[] = [
   },
 ];
 
-/** Whether params are neither an object nor absent. A rule on params as such reports those. */
+/** Whether params are neither an object nor absent. Another rule reports such params. */
 function isOtherwise(params: unknown): boolean {
   return params !== undefined && !isObject(params);
 }
 
-/** An extension that is in use may have results of its own, whose shapes are not known here. */
+/** Whether a result belongs to an extension, whose shapes are not known here. */
 function isOfExtension(resultType: unknown): boolean {
   return resultType !== undefined && resultType !== "complete" && resultType !== "input_required";
 }
 
-/** Findings that other rules report, with more of a reason. */
+/** Findings that other rules report with a better reason. */
 const saidElsewhere: readonly RegExp[] = [
   /^params:\/_meta$/,
   new RegExp(

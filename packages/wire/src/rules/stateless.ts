@@ -12,7 +12,7 @@ import { metaOf } from "../conversation/operations.js";
 import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
-/** The metadata of requests and results in revisions without a handshake. */
+/** The rules on the metadata of requests and results in revisions without a handshake. */
 export const statelessRules: readonly Rule[] = [
   {
     id: "S-4",
@@ -82,7 +82,7 @@ export const statelessRules: readonly Rule[] = [
     on: "message",
     *check(message) {
       const { method } = message;
-      // Params that are no object, and notifications with an id, are told by rules of their own.
+      // Other rules report params that are not an object, and notifications with an id.
       if (method?.startsWith("notifications/")) return;
       const params = message.member("params");
       if (params !== undefined && !isObject(params)) return;

@@ -6,7 +6,7 @@ import type { Rule } from "./rule.js";
 const page = "basic/patterns/subscriptions";
 const place = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
-/** The notifications of `subscriptions/listen`. */
+/** The rules on the notifications of `subscriptions/listen`. */
 export const subscriptionRules: readonly Rule[] = [
   {
     id: "U-1",
@@ -64,7 +64,7 @@ export const subscriptionRules: readonly Rule[] = [
       if (operation === undefined || member === undefined) return;
       const { notifications: filter } = operation.request.params;
       const wanted = isObject(filter) ? filter[member] : undefined;
-      // A resource that has changed may lie below the one that was asked for, so that any will do.
+      // The changed resource may be below the requested one, so any request is enough.
       if (wanted !== true && !(Array.isArray(wanted) && wanted.length > 0))
         yield { says: `frame ${operation.request.frame.n} does not ask for ${member}`, pointer: "/method" };
     },

@@ -16,7 +16,7 @@ import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
 const namedTool = "`name`: Unique identifier for the tool";
-/** The sentence on names that come twice. */
+/** The clause on duplicate names. */
 const uniqueName: Clause = {
   level: ({ facts }) => (facts.toolSchemas === "unnamed" ? "may" : "should"),
   sentence: ({ facts }) =>
@@ -25,7 +25,7 @@ const uniqueName: Clause = {
 };
 const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
 
-/** The definitions of tools, and whether results conform to them. */
+/** The rules on the definitions of tools, and on results that must conform to them. */
 export const toolRules: readonly Rule[] = [
   {
     id: "T-1",
@@ -228,7 +228,7 @@ function hasStructure({ facts }: Revision): boolean {
   return facts.structuredContent !== "none";
 }
 
-/** The tool that a result is of, if it must conform to something: a failure need not. */
+/** The tool whose outputSchema a result must conform to; undefined for a failure, which need not. */
 function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSession): ListedTool | undefined {
   const request = operation?.request;
   if (kind !== "res" || result === undefined || request?.method !== methods.callTool) return undefined;
@@ -259,7 +259,7 @@ interface Compilation {
 
 const compilations = new WeakMap<JsonObject, Compilation>();
 
-/** Once per schema: a tool is called more often than it is listed. */
+/** Compiles each schema once: a tool is called more often than it is listed. */
 function compiled(schema: JsonObject): Compilation {
   const known = compilations.get(schema);
   if (known !== undefined) return known;
@@ -268,7 +268,7 @@ function compiled(schema: JsonObject): Compilation {
   return compilation;
 }
 
-/** Reasons that say that a schema is wrong, and not that it is beyond what is understood here. */
+/** Reasons that mean that a schema is invalid, and not just unsupported here. */
 const wrong: ReadonlySet<string> = new Set(["malformed", "reference", "endless", "pattern"]);
 
 function tryCompile(schema: JsonObject): Compilation {
@@ -280,16 +280,16 @@ function tryCompile(schema: JsonObject): Compilation {
   }
 }
 
-/** The faults of a value by a schema, both of a peer; none where either cannot be interpreted. */
+/** The faults of a value of a peer by a schema of a peer; none if either cannot be interpreted. */
 function faultsOf(schema: JsonObject, value: unknown): readonly SchemaFault[] {
   try {
     const checked = compiled(schema).schema?.check(value);
-    // JSON Schema is never checked by a promise.
+    // Validation by JSON Schema is synchronous.
     return checked === undefined || checked instanceof Promise || !("ok" in checked) || checked.ok
       ? []
       : checked.errors;
   } catch {
-    return []; // A bound was met: what was not checked to its end is not accused.
+    return []; // The validation stopped at a limit: an incomplete check reports nothing.
   }
 }
 

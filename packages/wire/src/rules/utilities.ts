@@ -20,7 +20,7 @@ const lists: readonly string[] = [
   methods.listTasks,
 ];
 
-/** Pages of lists, and log messages. */
+/** The rules on pages of lists, and on log messages. */
 export const utilityRules: readonly Rule[] = [
   {
     id: "G-1",
@@ -89,7 +89,7 @@ export const utilityRules: readonly Rule[] = [
   },
 ];
 
-/** It permits what is severe enough, and forbids the rest in no word of its own. */
+/** The sentence permits messages that are severe enough, and does not expressly forbid others. */
 const askedLevel: Clause = {
   level: "may",
   sentence:
@@ -101,12 +101,12 @@ function isHandshake({ era }: Revision): boolean {
   return era === "handshake";
 }
 
-/** How severe a level is; below zero what is none. */
+/** The severity of a level; negative for an unknown level. */
 function severity(level: unknown): number {
   return (loggingLevels as readonly unknown[]).indexOf(level);
 }
 
-/** The requests that a server may be logging for: that of the same exchange, or all that wait. */
+/** The requests that a server may be logging for: that of the same exchange, or all pending ones. */
 function requestsAround({ frame }: WireMessage, { pending }: WireSession): readonly RecordedOperation[] {
   const exchange = frame.entry.req;
   const near = pending.filter(({ request }) => request.frame.entry.req === exchange);

@@ -17,17 +17,17 @@ export function isResourceServer(revision: Revision): boolean {
   return hasAuthorization(revision) && revision.facts.authorization !== "own server";
 }
 
-/** Whether scopes are in challenges, and PKCE in metadata. */
+/** Whether challenges name scopes, and metadata declares PKCE. */
 export function hasChallengedScopes(revision: Revision): boolean {
   return isResourceServer(revision) && revision.facts.authorization !== "resource server";
 }
 
-/** Whether what a client has of an authorization server is bound to its issuer. */
+/** Whether credentials of a client are bound to the issuer of the authorization server. */
 export function hasBoundIssuer({ facts }: Revision): boolean {
   return facts.authorization === "bound issuer";
 }
 
-/** The access to a protected server: its refusals, and the tokens of its clients. */
+/** The rules on access to a protected server: its refusals, and the tokens of its clients. */
 export const accessRules: readonly Rule[] = [
   {
     id: "AU-1",

@@ -11,7 +11,7 @@ const security = `${authorization}/security-considerations`;
 const onCodes = byEra(`${authorization}#authorization-code-protection`, `${security}#authorization-code-protection`);
 const inBoth = "MUST be included in both authorization requests and token requests.";
 
-/** Grants whose tokens are for the resource of the request. In others an assertion names it. */
+/** Grants whose tokens are for the `resource` of the request. In other grants, an assertion names it. */
 const resourceGrants: ReadonlySet<string | null> = new Set([
   "authorization_code",
   "refresh_token",
@@ -19,7 +19,7 @@ const resourceGrants: ReadonlySet<string | null> = new Set([
   "urn:ietf:params:oauth:grant-type:device_code",
 ]);
 
-/** The registration of a client, its authorization request with the response, and its token requests. */
+/** The rules on the registration of a client, its authorization request with the response, and its token requests. */
 export const grantRules: readonly Rule[] = [
   {
     id: "AU-8",
@@ -200,7 +200,7 @@ export const grantRules: readonly Rule[] = [
     page: `${authorization}#authorization-response-validation`,
     on: "exchange",
     *check({ request: { url = "" } }, { signIns: { metadata } }) {
-      // If it is announced, AU-15 demands it.
+      // If the metadata announces it, AU-15 applies.
       const isAnnounced = metadata?.authorization_response_iss_parameter_supported === true;
       if (!isAnnounced && !parametersOf(url).has("iss")) yield { party: "server", says: "`iss` is missing" };
     },
@@ -275,7 +275,7 @@ export const grantRules: readonly Rule[] = [
       if (parameters.get("grant_type") !== "refresh_token" || !isPublic(exchange, parameters)) return;
       const [before, after] = [parameters.get("refresh_token"), issued.refresh_token];
       if (after === undefined) yield { says: "there is no new refresh token", by: notRotated(revision) };
-      // Two that are covered cannot be compared.
+      // Covered values cannot be compared.
       else if (typeof after === "string" && after === before && !/^[█*]+$/.test(after))
         yield { says: "the refresh token is the same as before", pointer: "/refresh_token" };
     },
@@ -297,7 +297,7 @@ const sameIssuer: Clause = {
   page: "https://www.rfc-editor.org/rfc/rfc9207#section-2.3",
 };
 
-/** That of AU-21, for a response without a refresh token. */
+/** The clause of AU-21 for a response without a refresh token. */
 function notRotated(revision: Revision): Clause {
   return {
     level: "must",
@@ -308,7 +308,7 @@ function notRotated(revision: Revision): Clause {
   };
 }
 
-/** The parameters of an authorization request; undefined where they were pushed to the server before (RFC 9126). */
+/** The parameters of an authorization request; undefined if they were pushed to the server before (RFC 9126). */
 function requestParameters({ request: { url = "" } }: HttpExchange): URLSearchParams | undefined {
   const parameters = parametersOf(url);
   return parameters.has("request_uri") ? undefined : parameters;

@@ -11,7 +11,7 @@ const discovery = `${authorization}/authorization-server-discovery`;
 const identicalResource =
   "The resource value returned MUST be identical to the protected resource's resource identifier value into which the well-known URI path suffix was inserted to create the URL used to retrieve the metadata.";
 
-/** The metadata of the server and of its authorization server. */
+/** The rules on the metadata of the server and of its authorization server. */
 export const metadataRules: readonly Rule[] = [
   {
     id: "AU-4",
@@ -28,10 +28,10 @@ export const metadataRules: readonly Rule[] = [
       const url = reading.exchange?.request.url ?? "";
       if (resource === undefined || originOf(url) === "") return;
       const asked = splitUrl(url, resourceSuffix);
-      // A client that was led here by a challenge compares with the URL of the server.
+      // A client that came here from a challenge compares with the URL of the server.
       const identifiers = [...(server === undefined ? [] : [server]), asked];
       if (typeof resource === "string" && identifiers.some((each) => isSameUrl(each, resource))) return;
-      // MCP lets a server with a path have its metadata at the root, where nothing says which path is meant.
+      // MCP allows the metadata of a server with a path at the root, where the path is unknown.
       const isAtRoot = server === undefined && isSameUrl(asked, originOf(url));
       if (isAtRoot && typeof resource === "string" && originOf(resource) === originOf(url)) return;
       yield {
@@ -128,7 +128,7 @@ function splitUrl(url: string, suffix: string): string {
   return before + after;
 }
 
-/** A slash at the end is removed before a suffix is inserted: what it was cannot be told. */
+/** Whether two URLs are equal apart from a trailing slash, which is removed before a suffix is inserted and so cannot be known. */
 function isSameUrl(one: string, other: string): boolean {
   return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }
