@@ -9,7 +9,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-// Both start without the rest: a host waits for its server, and so for a tap; installers and scripts ask for the version.
+// Both start without the rest of the program: a host waits for the tap, and installers and scripts call --version.
 const argv = process.argv.slice(2);
 const tapped = parseTapArguments(argv);
 if (argv[0] === "--version" || argv[0] === "-V") process.stdout.write(`${packageVersion}\n`);

@@ -7,7 +7,7 @@ import manifest from "../package.json" with { type: "json" };
 import { type CommandLine, help, nameFrom, namesOf, parseCommandLine } from "./command-line.js";
 import { languages, type Project, projectFiles, templates, transports } from "./project.js";
 
-/** The exit code of a wrong command line, a folder that is not empty, and a failed installation. */
+/** The exit code for a wrong command line, a folder that is not empty, and a failed installation. */
 const refused = 1;
 /** The exit code after Ctrl-C. */
 const cancelled = 130;
@@ -133,7 +133,7 @@ function installQuestion(): string {
 /** Installs the dependencies. Resolves to the exit code. */
 function install(folder: string): Promise<number> {
   return new Promise((done) => {
-    // A shell finds npm.cmd on Windows. Nothing of the command comes from outside.
+    // A shell finds npm.cmd on Windows. The command contains no external input.
     const child = spawn(`${packageManager()} install`, { cwd: folder, shell: true, stdio: "inherit" });
     child.once("error", (error) => {
       console.error(`✖ ${packageManager()} could not be started: ${error.message}`);
@@ -143,7 +143,7 @@ function install(folder: string): Promise<number> {
   });
 }
 
-/** The commands to type, each with what it does. */
+/** The commands to type, each with its purpose. */
 function nextSteps(
   folder: string,
   { template, transport }: Project,

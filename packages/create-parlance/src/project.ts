@@ -13,7 +13,7 @@ export const templates = {
 /** The languages of the templates. */
 export const languages = { ts: "TypeScript", js: "JavaScript" } as const;
 
-/** How a server or a service is reached. */
+/** The transports of a server or a service. */
 export const transports = {
   stdio: "stdio: the host starts it",
   http: "HTTP: it runs on its own, at a URL",
@@ -55,10 +55,10 @@ function filesIn(source: string): readonly string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
-    .filter((path) => !/node_modules|tsbuildinfo/.test(path)); // The path in the template: npm installs all of it in node_modules.
+    .filter((path) => !/node_modules|tsbuildinfo/.test(path)); // In the templates this is a path; npm installs the published package.
 }
 
-/** The templates are projects of this name, so that they can be compiled and tested. */
+/** Replaces the name of the templates, which are real projects so that they can be compiled and tested. */
 function rename(text: string, { name }: Project): string {
   return text.replaceAll("my-project", shortName(name));
 }
@@ -96,7 +96,10 @@ function packageJson(text: string, { name, template, transport }: Project): stri
   return json({ ...made, name, scripts, dependencies, devDependencies: versions(made.devDependencies) });
 }
 
-/** A script `start:http` is there beside `start` if the project has both transports, and takes its place with HTTP alone. */
+/**
+ * The scripts for a transport. A project with both transports has `start` and `start:http`; with HTTP alone, `start:http` becomes
+ * `start`.
+ */
 function scriptsFor(transport: "stdio" | "http", scripts: PackageJson["scripts"]): PackageJson["scripts"] {
   const kept = Object.entries(scripts).filter(([script]) =>
     transport === "http" ? !(`${script}:http` in scripts) : !script.endsWith(":http"),
@@ -104,14 +107,14 @@ function scriptsFor(transport: "stdio" | "http", scripts: PackageJson["scripts"]
   return Object.fromEntries(kept.map(([script, command]) => [script.replace(/:http$/, ""), command]));
 }
 
-/** The versions with which the templates are tested, and newer compatible ones. */
+/** The version ranges of dependencies: from the tested versions to newer compatible ones. */
 function versions(dependencies: PackageJson["dependencies"]): PackageJson["dependencies"] {
   const tested: Readonly<Record<string, string>> = manifest.devDependencies;
   return Object.fromEntries(Object.keys(dependencies).map((name) => [name, `^${tested[name]}`]));
 }
 
 /**
- * The configurations of hosts that look for one in the folder of a project. They start the server from its source and under the
+ * The configurations of hosts that read one from the folder of a project. They start the server from its source and under the
  * recorder: a change reloads it, and `npm run traffic` shows the messages.
  */
 function hostFiles({ name, language, transport }: Project): ReadonlyMap<string, object> {

@@ -9,7 +9,10 @@ import { FrameLink } from "./panels/facts.js";
 import type { PageChanges, PageFrame, PageValue } from "./protocol.js";
 import { frame, select } from "./state.js";
 
-/** Facts about the selected frame, which are read again for another one. Null if there are none; undefined until they are there. */
+/**
+ * Facts about the selected frame, read again when the selection changes. Null if there are none; undefined until they have been
+ * read.
+ */
 function useOfFrame<Facts>(read: (shown: PageFrame) => Promise<Facts | null>): Facts | null | undefined {
   const [facts, setFacts] = useState<{ readonly of: PageFrame; readonly is: Facts | null }>();
   useSignalEffect(() => {
@@ -17,13 +20,13 @@ function useOfFrame<Facts>(read: (shown: PageFrame) => Promise<Facts | null>): F
     if (shown === undefined) return;
     read(shown).then(
       (is) => frame.value === shown && setFacts({ of: shown, is }),
-      () => undefined, // The connection shows that it is lost.
+      () => undefined, // The state of the connection is shown elsewhere.
     );
   });
   return facts?.of === frame.value ? facts?.is : undefined;
 }
 
-/** The other half of the pair, beside the selected frame. */
+/** The response of the selected request, or the request of the selected response. */
 export function PairPane({ shown }: { readonly shown: PageFrame }): JSX.Element {
   const other = useOfFrame(async ({ row: { pair } }) => (pair === undefined ? null : call("frame", { n: pair })));
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
@@ -44,7 +47,7 @@ export function PairPane({ shown }: { readonly shown: PageFrame }): JSX.Element 
   );
 }
 
-/** How the selected frame differs from the one before of the same method. */
+/** The differences between the selected frame and the previous one of the same method. */
 export function ChangesPane(): JSX.Element {
   const changes = useOfFrame(async ({ row: { n } }) => (n === undefined ? null : call("changes", { n })));
   if (changes === undefined) return <div class="pane" />;

@@ -1,6 +1,6 @@
 import type { PageRow } from "./protocol.js";
 
-/** The conditions of the filter that a row fulfils, by the columns that show their values. */
+/** The filter conditions that match a row, by the columns that show their values. */
 export function conditionsOf(row: PageRow): Readonly<Record<string, string | undefined>> {
   const { n, pair, from, kind, id, method, names, latency, size, rules } = row;
   const [rule] = rules;
@@ -18,7 +18,7 @@ export function conditionsOf(row: PageRow): Readonly<Record<string, string | und
   };
 }
 
-/** A value as the language of filters reads it. */
+/** A value in the syntax of filters. */
 function wordOf(value: string): string {
   return /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value);
 }

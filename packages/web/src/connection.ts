@@ -2,7 +2,7 @@ import { type Connection, openConnection, webSocketChannel } from "@parlance/mcp
 import { signal } from "@preact/signals";
 import { type PageMethods, type PageNotifications, pageProtocol, tokenPrefix } from "./protocol.js";
 
-/** Where the token is kept for a reload: in this tab only. */
+/** The key of the token in the session storage, which keeps it for a reload of this tab. */
 const tokenKey = "parlance-token";
 
 /** The token of the address, which is taken out of it, or of an earlier load. What the page is to show may follow it. */
@@ -14,24 +14,27 @@ function takeToken(): string | null {
   return token;
 }
 
-/** How it stands with the command that serves the page. */
+/** The state of the connection to the command. */
 export type Link = "connecting" | "open" | "no token" | "lost";
 
-/** Bytes of the longest message that the command sends: the 16 MiB that a recording keeps of a frame, in base64, and what is said of it. */
+/**
+ * The maximum size of a message of the command, in bytes: the 16 MiB that a recording keeps of a frame, in base64, with facts
+ * about it.
+ */
 const frameBytes = 32 * 1024 * 1024;
 
 /** The connection to the command. */
 export const link = signal<Link>("connecting");
 
-/** Milliseconds between two tries to connect again. */
+/** Milliseconds between attempts to reconnect. */
 const pause = 1_000;
 
 let connection: Connection | undefined;
 
-/** The receiver of the notifications of the command. */
+/** The listeners for notifications of the command. */
 type Listeners = { readonly [Name in keyof PageNotifications]: (params: PageNotifications[Name]) => void };
 
-/** Connects, and again whenever the connection is lost. */
+/** Connects, and reconnects whenever the connection is lost. */
 export function connect(onOpen: () => void, listeners: Listeners): void {
   const token = takeToken();
   if (token === null) {
@@ -46,7 +49,7 @@ export function connect(onOpen: () => void, listeners: Listeners): void {
     limits: { frameBytes },
     exactNumbers: true,
     handle: (method, params) => {
-      // Only the command itself is at the other end, and of the same version.
+      // The peer is always the command, in the same version.
       if (method === "changed") listeners.changed(params as unknown as PageNotifications["changed"]);
       if (method === "acted") listeners.acted(params as unknown as PageNotifications["acted"]);
       if (method === "intercepted") listeners.intercepted(params as unknown as PageNotifications["intercepted"]);
@@ -64,11 +67,11 @@ export function connect(onOpen: () => void, listeners: Listeners): void {
   });
 }
 
-/** Calls the command. Rejects while there is no connection. */
+/** Calls the command. Rejects without a connection. */
 export async function call<Name extends keyof PageMethods>(
   method: Name,
   params: Parameters<PageMethods[Name]>[0],
 ): Promise<ReturnType<PageMethods[Name]>> {
   if (connection === undefined) throw new Error("the command that serves this page has ended");
-  return (await connection.call(method, params)) as ReturnType<PageMethods[Name]>; // The command is of the same version.
+  return (await connection.call(method, params)) as ReturnType<PageMethods[Name]>; // The command has the same version.
 }

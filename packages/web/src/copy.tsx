@@ -9,7 +9,7 @@ import { announcement, failure, filter, selectedFrame, view } from "./state.js";
 /** A form in which a frame can be copied. */
 interface CopyFormat {
   readonly title: string;
-  /** Undefined for a frame that has no such form. */
+  /** Resolves to undefined for a frame without this form. */
   readonly read: (shown: PageFrame) => Promise<string | undefined> | string | undefined;
 }
 
@@ -21,7 +21,7 @@ const formats: readonly CopyFormat[] = [
   { title: "link", read: ({ row: { n } }) => (n === undefined ? undefined : linkTo(n)) },
 ];
 
-/** The messages that open a session: without them no server takes a request. */
+/** Matches the messages that open a session, without which a server refuses requests. */
 const opening = "method:initialize or method:notifications/initialized";
 
 /** The request of a frame in a format of `parlance export`, with its secrets covered; undefined for other frames. */
@@ -30,7 +30,7 @@ function exported({ row, channel }: PageFrame, to: "curl" | "test"): Promise<str
   const isAnswer = kind === "res" || kind === "err";
   const request = isAnswer === (from === "server") ? (isAnswer ? pair : n) : undefined;
   if (request === undefined) return undefined;
-  // A request over HTTP names its session.
+  // A request over HTTP has the session id in a header.
   const isAlone = to === "curl" && (channel === "http" || channel === "sse");
   const filter = `n:${request}${isAlone ? "" : ` or ${opening}`}`;
   return call("export", { recording: view.value?.recording ?? "", to, filter });
@@ -44,10 +44,10 @@ function linkTo(n: number): string {
 }
 
 const chosen = signal(0);
-/** The frame that was copied last, in the chosen form. */
+/** The last copied frame. */
 const copied = signal<PageFrame | undefined>(undefined);
 
-/** Copies the selected frame, or its request, in another form. */
+/** A menu that copies the selected frame or its request, in a chosen form. */
 export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
   return (
     <form

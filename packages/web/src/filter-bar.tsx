@@ -29,18 +29,18 @@ const conditions = [
   "pair(",
 ];
 
-/** The values in the recording, and the saved filters; read when the filter gets the focus. */
+/** The values in the recording, and the saved filters, read when the filter gets the focus. */
 const terms = signal<FilterTerms>({ values: [], saved: [] });
 const isOpen = signal(false);
-/** The place of the caret. */
+/** The offset of the caret. */
 const caret = signal(0);
-/** The place of the highlighted suggestion. */
+/** The index of the highlighted suggestion. */
 const highlighted = signal(-1);
 
-/** The most suggestions at a time. */
+/** The maximum number of suggestions. */
 const most = 12;
 
-/** The beginning of the word at the caret, without a sign of negation. */
+/** The start of the word at the caret, after a negation. */
 const wordStart = computed(() => {
   const before = filter.value.slice(0, caret.value);
   return before.length - (/(?:[^\s()"]*|[^\s()"]+"[^"]*)$/.exec(before)?.[0].replace(/^[-!]/, "").length ?? 0);
@@ -54,7 +54,7 @@ const suggestions = computed((): readonly string[] => {
   return known.filter((each) => each !== word && each.toLowerCase().startsWith(word.toLowerCase())).slice(0, most);
 });
 
-/** Puts a suggestion in the place of the word at the caret. */
+/** Replaces the word at the caret with a suggestion. */
 function accept(suggestion: string): void {
   const isValue = /[:(]$/.test(suggestion);
   const start = filter.value === "" ? 0 : wordStart.value;
@@ -74,7 +74,7 @@ function onKeyDown(event: TargetedKeyboardEvent<HTMLInputElement>): void {
     if (!isOpen.value) isOpen.value = true;
     const step = key === "ArrowDown" ? 1 : -1;
     const count = suggestions.value.length;
-    // Before the first one and after the last one there is the input itself.
+    // The input itself comes before the first and after the last suggestion.
     highlighted.value = ((highlighted.value + 1 + step + count + 1) % (count + 1)) - 1;
   } else if ((key === "Enter" || key === "Tab") && chosen !== undefined) accept(chosen);
   else if (key === "Escape" && shown.length > 0) isOpen.value = false;
@@ -156,7 +156,7 @@ export function FilterBar(): JSX.Element {
   );
 }
 
-/** Buttons for a filter that is there. */
+/** The buttons for a filter that is not empty. */
 function Actions(): JSX.Element {
   const text = filter.value.trim();
   const isSaved = terms.value.saved.includes(text);
@@ -181,7 +181,7 @@ function Actions(): JSX.Element {
 }
 
 async function readTerms(): Promise<void> {
-  const read = await call("terms", {}).catch(() => undefined); // The connection shows that it is lost.
+  const read = await call("terms", {}).catch(() => undefined); // The state of the connection is shown elsewhere.
   if (read !== undefined) terms.value = read;
 }
 

@@ -1,15 +1,15 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 
-/** Characters of a name, and of a text, that a server chose: the frames have the rest. */
+/** The maximum number of characters shown of a name and of a text of a server; the frames have the rest. */
 const longestName = 200;
 const longestText = 2_000;
 
-/** A name that a server chose, on one line: controls and direction marks show as escapes. */
+/** A name from a server on one line, with control characters and direction marks as escapes. */
 export function nameText(name: string): string {
   return escapeControls(cut(name, longestName));
 }
 
-/** A text that a server chose, with its line breaks. */
+/** A text from a server, with its line breaks. */
 export function proseText(text: string): string {
   return cut(text, longestText).split(/\r?\n/).map(escapeControls).join("\n");
 }

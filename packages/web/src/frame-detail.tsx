@@ -18,7 +18,7 @@ import { VirtualRows } from "./virtual-rows.js";
 /** The bytes of the frame. */
 const bytes = computed(() => bytesOf(frame.value));
 
-/** The offsets of the values that are folded. */
+/** The offsets of folded values. */
 const folded = signal<ReadonlySet<number>>(new Set());
 
 const read = computed(() => readLines(bytes.value, folded.value));
@@ -114,7 +114,7 @@ function Views(): JSX.Element {
   );
 }
 
-/** The selected frame, beside its bytes, the other half of its pair, or what has changed. */
+/** The selected frame, beside its bytes, the other message of its pair, or its changes. */
 function Panes({ shown }: { readonly shown: PageFrame }): JSX.Element {
   const { row, verdicts } = shown;
   const mode = detailMode.value;
@@ -132,7 +132,7 @@ function Panes({ shown }: { readonly shown: PageFrame }): JSX.Element {
   );
   const [left, right] = {
     bytes: [<Bytes key="bytes" shown={shown} />, own],
-    // The request stands on the left.
+    // The request is on the left.
     pair:
       row.kind === "req" ? [own, <PairPane key="pair" shown={shown} />] : [<PairPane key="pair" shown={shown} />, own],
     changes: [own, <ChangesPane key="changes" />],
@@ -284,7 +284,7 @@ interface HexLineOptions {
   readonly range: readonly [number, number] | undefined;
 }
 
-/** A line is one element with up to three parts: before, in and after the selection. */
+/** A line of bytes: one element with up to three parts, before, in and after the selection. */
 function HexLine({ place, all, range }: HexLineOptions): JSX.Element {
   const offset = place * perLine;
   const line = all.subarray(offset, offset + perLine);
@@ -312,7 +312,7 @@ function HexLine({ place, all, range }: HexLineOptions): JSX.Element {
   );
 }
 
-/** The byte of a line that was clicked, by its column: three characters for its digits, or one for its glyph. */
+/** The clicked byte of a line, by its column: three characters for the digits of a byte, or one for its glyph. */
 function byteAt({ currentTarget, target, clientX }: TargetedMouseEvent<HTMLElement>): number {
   const column = target instanceof Element ? target.closest(".digits, .glyphs") : null;
   if (column === null) return 0;

@@ -30,7 +30,7 @@ const rowHeight = 22;
 export function FrameList(): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const count = listed.value;
-  // A playback may not have come to the selected row.
+  // A playback may not have reached the selected row.
   const place = (selectedPlace.value ?? count) < count ? selectedPlace.value : undefined;
   const marked = spanRows.value;
   const shown = shownColumns.value;
@@ -79,7 +79,7 @@ interface RowOptions {
   readonly place: number;
   readonly row: PageRow | undefined;
   readonly isSelected: boolean;
-  /** It belongs to the span that the timeline shows. */
+  /** Whether it belongs to the span that the timeline shows. */
   readonly isOfSpan: boolean;
 }
 
@@ -105,7 +105,7 @@ function Row({ place, row, isSelected, isOfSpan }: RowOptions): JSX.Element {
   );
 }
 
-/** Adds the condition of the cell, or else of the call. */
+/** Adds the filter condition of the cell, or else of the call. */
 function filterByCell(row: PageRow, target: EventTarget | null): void {
   const column = target instanceof Element ? target.closest('[role="gridcell"]')?.classList[0] : undefined;
   const conditions = conditionsOf(row);

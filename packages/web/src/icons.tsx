@@ -12,7 +12,7 @@ const paths = {
 /** The name of an icon. */
 export type IconName = keyof typeof paths;
 
-/** An icon. It is decoration: what it says is said in words too. */
+/** An icon. It is decorative: text has the same information. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg class={`icon ${name}`} viewBox="0 0 16 16" aria-hidden="true" focusable="false">

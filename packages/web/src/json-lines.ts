@@ -4,17 +4,20 @@ import { literalOf, type scanJson } from "@parlance/wire";
 
 type JsonNode = Extract<ReturnType<typeof scanJson>, { ok: true }>["root"];
 
-/** A line of a JSON text, as it was written: names, numbers and strings keep their spelling, members their order, and duplicates stay. */
+/**
+ * A line of an indented JSON text with the original spelling of names, numbers and strings, the original order of members, and
+ * duplicates.
+ */
 export interface JsonLine {
   readonly depth: number;
-  /** The name of the member as it was written, with its quotes. */
+  /** The name of the member as written, with its quotes. */
   readonly name: string | undefined;
   readonly text: string;
   readonly kind: JsonNode["kind"] | "text" | "end";
   /** The bytes of the line. */
   readonly start: number;
   readonly end: number;
-  /** Has members or elements. */
+  /** Whether it has members or elements. */
   readonly foldable: boolean;
   /** The JSON pointer of its value; undefined in a text that is not JSON. */
   readonly pointer: string | undefined;
@@ -22,10 +25,10 @@ export interface JsonLine {
   readonly value: readonly [start: number, end: number];
 }
 
-/** Characters of one line; the bytes show all of them. */
+/** The maximum number of characters of one line; the bytes have all of them. */
 const longest = 4_000;
 
-/** The lines of a tree; of what is no JSON, those of its text. @param folded the offsets of values whose content is left out */
+/** The lines of a tree, or of the text if it is not JSON. @param folded the offsets of values whose content is left out */
 export function linesOf(
   root: JsonNode | undefined,
   bytes: Uint8Array,
@@ -41,7 +44,7 @@ interface Place {
   readonly node: JsonNode;
   readonly depth: number;
   readonly name: string | undefined;
-  /** Where the line begins: at the name. */
+  /** The offset of the name, at which the line begins. */
   readonly from: number;
   readonly trail: string;
   readonly pointer: string;

@@ -5,10 +5,10 @@ import { type JsonLine, linesOf } from "./json-lines.js";
 import type { PageFrame, PageVerdict } from "./protocol.js";
 import { VirtualRows } from "./virtual-rows.js";
 
-/** Pixels of a line of bytes or JSON. */
+/** The height of a line of bytes or JSON, in pixels. */
 export const lineHeight = 18;
 
-/** The bytes of a frame; undefined for a row without any. */
+/** The bytes of a frame; undefined for a row without bytes. */
 export function bytesOf(frame: PageFrame | undefined): Uint8Array | undefined {
   const base64 = frame?.bytes;
   return base64 === undefined ? undefined : Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -42,11 +42,11 @@ interface JsonPaneOptions extends Lines {
   readonly onSelect: (offset: number) => void;
 }
 
-/** A message as it was written, line by line. */
+/** A message in its original spelling, line by line. */
 export function JsonPane({ title, ...options }: JsonPaneOptions): JSX.Element {
   const { lines, fault, range } = options;
   const name = title ?? (fault === undefined ? "JSON" : "Text");
-  // The line with the beginning of the selection: the innermost value there.
+  // The line of the innermost value at the start of the selection.
   const revealed = range === undefined ? -1 : lines.findLastIndex((line) => line.start <= range[0]);
   return (
     <div class="pane">

@@ -112,14 +112,14 @@ const keys: readonly Key[] = [
   { keys: ["?"], does: "this list", run: () => (isHelpOpen.value = true) },
 ];
 
-/** The keys that mean the same in the panel of the server as in the list. */
+/** The keys that do the same in the panel of the server as in the list. */
 const fromPanel: ReadonlySet<string> = new Set(["?", "/", "t", "a"]);
 
 function isField(target: EventTarget | null): boolean {
   return [HTMLInputElement, HTMLSelectElement, HTMLTextAreaElement].some((type) => target instanceof type);
 }
 
-/** Handles the keys of the page. Those of an input belong to it, but for the one that leaves it. */
+/** Handles the keys of the page. Keys in an input belong to it, except the one that leaves it. */
 export function listenToKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isHelpOpen.value) return;

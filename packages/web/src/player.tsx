@@ -5,21 +5,21 @@ import { call } from "./connection.js";
 import { secondsText, shellWord } from "./format.js";
 import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
 
-/** Recorded time per time that passes. */
+/** The available factors of the recorded speed. */
 const speeds = [0.1, 0.25, 1, 4, 16] as const;
 
 const speed = signal<number>(1);
 
-/** Whether the time passes. */
+/** Whether the playback is running. */
 const isRunning = signal(false);
 
-/** The longest silence of a playback, in milliseconds that pass; a longer one is cut short. */
+/** The longest pause of a playback, in real milliseconds; longer ones are shortened. */
 const longestSilence = 1_000;
 
-/** The steps of the slider. */
+/** The number of steps of the slider. */
 const steps = 200;
 
-/** Begins to play the recording back, or ends it: all rows show again. */
+/** Starts the playback, or ends it, so that all rows are shown again. */
 export function togglePlayback(): void {
   if (playback.value === undefined) {
     follows.value = false;
@@ -33,7 +33,7 @@ export function togglePlayback(): void {
   }
 }
 
-/** Shows the rows until a time, in milliseconds; gives the time of the next row, if there is one. */
+/** Shows the rows up to a time in milliseconds. Resolves to the time of the next row; undefined without one. */
 async function seek(at: number): Promise<number | undefined> {
   const count = playback.value?.count ?? 1;
   // The slider stands where it was put, although the rows come later.
@@ -46,7 +46,7 @@ async function seek(at: number): Promise<number | undefined> {
   return found.next;
 }
 
-/** Lets the time pass until the last row. Returns a function that stops it. */
+/** Advances the time up to the last row. Returns a function that stops this. */
 function run(): () => void {
   let isOver = false;
   let last = performance.now();
@@ -69,7 +69,7 @@ function run(): () => void {
   };
 }
 
-/** Plays the recording back: its rows appear by their times. */
+/** The controls of the playback, in which rows appear at their times. */
 export function Player(): JSX.Element | null {
   const isOpen = playback.value !== undefined;
   const runs = isRunning.value;
@@ -107,7 +107,7 @@ export function Player(): JSX.Element | null {
         }}
         onInput={({ currentTarget }) => {
           isRunning.value = false;
-          // The last step of the slider is rounded, and must not miss the last rows.
+          // The last step of the slider is rounded, but must include the last rows.
           const { valueAsNumber: chosen } = currentTarget;
           void seek(chosen > duration.value - step / 2 ? duration.value : chosen);
         }}

@@ -1,4 +1,4 @@
-// The methods that the page calls and the notifications that it gets, in JSON-RPC over one WebSocket.
+// The methods that the page calls and the notifications that it receives, in JSON-RPC over one WebSocket.
 
 import type { ActMethods, PageActing } from "./act/act-protocol.js";
 import type { CompareMethods } from "./panels/compare-protocol.js";
@@ -51,19 +51,19 @@ export interface PageView {
   readonly server: string | undefined;
   /** The versions of the protocol in use. */
   readonly revisions: readonly string[];
-  /** It may still grow. */
+  /** Whether it may still grow. */
   readonly live: boolean;
-  /** Rows of the recording. */
+  /** The number of rows of the recording. */
   readonly total: number;
-  /** Rows that match the filter. */
+  /** The number of rows that match the filter. */
   readonly count: number;
-  /** Verdicts that a requirement (MUST) is broken, in the whole recording. */
+  /** The number of violations (MUST) in the whole recording. */
   readonly violations: number;
-  /** Requests without a response. */
+  /** The number of requests without a response. */
   readonly pending: number;
   /** The time of the last row in milliseconds since the beginning. */
   readonly until: number;
-  /** The command line names another recording, which this one is compared with. */
+  /** Whether the command line names another recording to compare this one with. */
   readonly compares: boolean;
 }
 
@@ -81,24 +81,24 @@ export interface PageRow {
   readonly at: number;
   readonly from: "client" | "server" | undefined;
   readonly kind: string;
-  /** The id as it was written: `7`, `"7"`. */
+  /** The id as written: `7`, `"7"`. */
   readonly id: string | undefined;
   /** The number of the frame with the response, or with the request of a response. */
   readonly pair: number | undefined;
   readonly what: string;
   /** The method; of a response, that of its request. */
   readonly method: string | undefined;
-  /** The tool, the prompt or the URI that it is about. */
+  /** The tool, prompt or URI in its params. */
   readonly names: string | undefined;
-  /** In milliseconds, of a response. */
+  /** The latency of a response, in milliseconds. */
   readonly latency: number | undefined;
-  /** When the response of a request had arrived, in milliseconds since the beginning. */
+  /** When the response to a request arrived, in milliseconds since the beginning. */
   readonly until: number | undefined;
-  /** A request without a response. */
+  /** Whether it is a request without a response. */
   readonly waits: boolean;
-  /** The HTTP status with which a request was refused, instead of a response. */
+  /** The HTTP status that refused a request, so that it has no response. */
   readonly refusal: number | undefined;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number | undefined;
   /** The rules with verdicts on it. */
   readonly rules: readonly { readonly id: string; readonly level: VerdictLevel }[];
@@ -110,7 +110,7 @@ export interface PageVerdict {
   readonly level: VerdictLevel;
   readonly party: string;
   readonly pointer: string | undefined;
-  /** Bytes of the frame, the end exclusive. */
+  /** The byte range in the frame; the end is exclusive. */
   readonly range: readonly [number, number] | undefined;
   readonly header: string | undefined;
   readonly says: string;
@@ -135,27 +135,27 @@ export interface PageFrame {
   readonly unjudged: string | undefined;
   /** Why a request has no response. */
   readonly pending: string | undefined;
-  /** The bytes in base64; undefined for a row without any. */
+  /** The bytes in base64; undefined for a row without bytes. */
   readonly bytes: string | undefined;
-  /** Offsets and times of the chunks in which they were written, if there was more than one. */
+  /** Offsets and times of the chunks, if there was more than one. */
   readonly writes: readonly (readonly [offset: number, at: number])[];
-  /** Headers of HTTP. */
+  /** The HTTP headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Other facts, of a row that is no frame. */
+  /** Other facts, for a row that is not a frame. */
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
-/** A value as it was written, perhaps only its beginning, and its bytes in the frame. */
+/** A value as written, possibly truncated, and its byte range in the frame. */
 export interface PageValue {
   readonly json: string;
   readonly range: readonly [start: number, end: number];
 }
 
-/** How a message differs from an earlier one, without ids, tokens and times. */
+/** The differences of a message from an earlier one, apart from ids, tokens and times. */
 export interface PageChanges {
-  /** The number of the frame with the earlier one. */
+  /** The number of the frame with the earlier message. */
   readonly before: number;
-  /** The differences, of which the first ones follow. */
+  /** The number of differences; only the first ones are listed. */
   readonly count: number;
   readonly changes: readonly {
     readonly pointer: string;
@@ -164,7 +164,7 @@ export interface PageChanges {
   }[];
 }
 
-/** How many rows there are at a time, and whether one of them breaks a rule. */
+/** The number of rows in an interval, and whether one of them breaks a rule. */
 export interface PageBucket {
   readonly count: number;
   readonly bad: boolean;
@@ -190,12 +190,12 @@ export interface PageContract {
   readonly session: string;
   readonly client: PageContractSide;
   readonly server: PageContractSide;
-  /** The version that `initialize` asked for, and that its result has. */
+  /** The version that `initialize` requested, and the one in its result. */
   readonly requested: string | undefined;
   readonly negotiated: string | undefined;
-  /** How many requests of the client go by each version. */
+  /** The number of client requests by version. */
   readonly versions: readonly (readonly [version: string, requests: number])[];
-  /** How many tools were listed, and the bytes of their definitions. */
+  /** The number of listed tools, and the bytes of their definitions. */
   readonly tools: { readonly count: number; readonly bytes: number };
 }
 
@@ -217,7 +217,7 @@ export interface PageProcess {
     | undefined;
   readonly stderrBytes: number;
   readonly stderr: readonly { readonly n: number; readonly at: number; readonly text: string }[];
-  /** Requests without a response when it ended, or now. */
+  /** The requests without a response when the process ended, or now. */
   readonly unanswered: readonly { readonly n: number; readonly method: string; readonly reason: string }[];
 }
 
@@ -233,7 +233,7 @@ export interface PageOrigin {
   readonly startedOn: string | undefined;
 }
 
-/** The notifications that the page gets, with their params. */
+/** The notifications that the page receives, with their params. */
 export interface PageNotifications {
   /** The recording has grown. */
   readonly changed: PageView;
@@ -243,7 +243,7 @@ export interface PageNotifications {
   readonly intercepted: PageInterception;
 }
 
-/** The share of a model's context that the definition of a tool, or a result of it, takes. */
+/** The tokens of a tool definition or a tool result. */
 export interface PageCost {
   /** The number of the frame. */
   readonly n: number;
@@ -252,14 +252,14 @@ export interface PageCost {
   readonly tokens: number;
 }
 
-/** How long a request took. */
+/** The duration of a request. */
 export interface PageDuration {
   /** The number of its frame. */
   readonly n: number;
   readonly method: string;
-  /** The tool, the prompt or the URI that it is about. */
+  /** The tool, prompt or URI in its params. */
   readonly names: string | undefined;
-  /** In milliseconds. */
+  /** The latency in milliseconds. */
   readonly latency: number;
   /** The median of the other requests of the same method; undefined without others. */
   readonly usual: number | undefined;
@@ -277,19 +277,19 @@ export interface PageRefusal {
 
 /** The cost of the tools of a recording, and the providers that accept them. */
 export interface PageCosts {
-  /** The tokenizer that counts. */
+  /** The name of the tokenizer. */
   readonly tokenizer: string;
-  /** All definitions, and all results. */
+  /** The totals of all definitions, and of all results. */
   readonly totals: Readonly<
     Record<
       "definitions" | "results",
       { readonly count: number; readonly bytes: number; readonly tokens: number | undefined }
     >
   >;
-  /** The most expensive ones first. */
+  /** The definitions, the most expensive first. */
   readonly definitions: readonly PageCost[];
   readonly results: readonly PageCost[];
-  /** The requests that took the longest, longest first. */
+  /** The slowest requests, the slowest first. */
   readonly slowest: readonly PageDuration[];
   readonly refusals: readonly PageRefusal[];
 }
@@ -298,7 +298,7 @@ export interface PageCosts {
 export interface FilterTerms {
   /** Conditions with values of the recording: `method:tools/call`. */
   readonly values: readonly string[];
-  /** Filters that were saved, newest first. */
+  /** The saved filters, newest first. */
   readonly saved: readonly string[];
 }
 
@@ -316,19 +316,19 @@ export interface PageMethods extends ActMethods, CompareMethods, InterceptMethod
   }): PageView | { readonly fault: FilterFault } | null;
   rows(params: { readonly from: number; readonly count: number }): readonly PageRow[];
   frame(params: { readonly n: number }): PageFrame | null;
-  /** The command line that sends a request, or that of a response, again; null for other messages. */
+  /** The command line that repeats a request, or the request of a response; null for other messages. */
   commandLine(params: { readonly n: number }): string | null;
-  /** How a message differs from the one before it of the same method; null for the first. */
+  /** The differences of a message from the previous one of the same method; null for the first. */
   changes(params: { readonly n: number }): PageChanges | null;
-  /** The place of a row in the list; null if the filter hides it. */
+  /** The index of a row in the list; null if the filter hides it. */
   place(params: { readonly n: number }): number | null;
-  /** How many rows of the list there are until a time, in milliseconds, and the time of the next one. */
+  /** The number of rows of the list up to a time in milliseconds, and the time of the next one. */
   until(params: { readonly at: number }): { readonly count: number; readonly next: number | undefined };
-  /** The next row with a violation, from a place in the list. */
+  /** The next row with a violation, from an index in the list. */
   violation(params: { readonly from: number; readonly back: boolean }): number | null;
   overview(params: { readonly buckets: number }): readonly PageBucket[];
   terms(params: Record<string, never>): FilterTerms;
-  /** Saves a filter, or forgets it; gives those that are saved then. */
+  /** Saves a filter, or removes it. Returns the saved filters. */
   saveFilter(params: { readonly filter: string; readonly saved: boolean }): readonly string[];
   /** The columns of the list that were left out last; null if none was ever chosen. */
   hiddenColumns(params: Record<string, never>): readonly string[] | null;

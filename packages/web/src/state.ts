@@ -10,19 +10,19 @@ import type {
   RecordingName,
 } from "./protocol.js";
 
-/** Rows that are fetched together. */
+/** The number of rows that are fetched together. */
 const page = 100;
 
-/** Pieces of the overview. */
+/** The number of intervals of the overview. */
 const buckets = 240;
 
 /** The open recording. */
 export const view = signal<PageView | undefined>(undefined);
 /** Why nothing can be shown. */
 export const failure = signal<string | undefined>(undefined);
-/** The filter as it is typed. */
+/** The text of the filter input. */
 export const filter = signal("");
-/** Why it cannot be read; the list shows what the last readable one found. */
+/** Why the filter is invalid; the list still shows the rows of the last valid one. */
 export const filterFault = signal<FilterFault | undefined>(undefined);
 /** The number of the selected row. */
 export const selected = signal<number | undefined>(undefined);
@@ -30,30 +30,30 @@ export const selected = signal<number | undefined>(undefined);
 export const selectedPlace = signal<number | undefined>(undefined);
 /** The selected row with everything about it. */
 export const frame = signal<PageFrame | undefined>(undefined);
-/** The selected bytes of the frame, the end exclusive. */
+/** The selected byte range of the frame; the end is exclusive. */
 export const selection = signal<readonly [number, number] | undefined>(undefined);
 /** The panel in the lower half of the page. */
 export type PanelName = "frame" | "timeline" | "compare" | "contract" | "cost" | "process" | "doctor" | "intercept";
 export const panel = signal<PanelName>("frame");
-/** The span whose rows the list shows, by its first row; undefined if it shows those of all. */
+/** The only span whose rows the list shows, by its first row; undefined for all rows. */
 export const onlySpan = signal<number | undefined>(undefined);
-/** The time until which a playback shows the rows, in milliseconds, and how many they are; undefined if all are shown. */
+/** The time in milliseconds up to which a playback shows rows, and their number; undefined if all rows are shown. */
 export const playback = signal<{ readonly at: number; readonly count: number } | undefined>(undefined);
 /** The rows of the list. */
 export const listed = computed(() =>
   Math.min(view.value?.count ?? 0, playback.value?.count ?? Number.POSITIVE_INFINITY),
 );
-/** What stands beside the selected frame. */
+/** The pane beside the selected frame. */
 export type DetailMode = "bytes" | "pair" | "changes";
 export const detailMode = signal<DetailMode>("bytes");
-/** Whether the list stays at its end. */
+/** Whether the list scrolls with new rows. */
 export const follows = signal(false);
 export const overview = signal<readonly PageBucket[]>([]);
 export const recordings = signal<readonly RecordingName[]>([]);
 /** The announcement for screen readers. */
 export const announcement = signal("");
 
-/** Grows when rows have arrived: the list reads `rowAt` again. */
+/** A counter that increases when rows have been fetched, so that the list reads `rowAt` again. */
 export const arrivals = signal(0);
 
 /** The time of the last row, in milliseconds. */
@@ -62,10 +62,10 @@ export const duration = computed(() => Math.max(view.value?.until ?? 0, 1));
 let recording: string | undefined;
 const pages = new Map<number, readonly PageRow[]>();
 const wanted = new Set<number>();
-/** Counts the views: the answers for an earlier one are dropped. */
+/** Counts the views, so that responses for an earlier one are dropped. */
 let epoch = 0;
 
-/** A row of the list, if it is there yet; it is fetched otherwise. */
+/** A row of the list; undefined until it has been fetched, which this call starts. */
 export function rowAt(place: number): PageRow | undefined {
   const number = Math.floor(place / page);
   const rows = pages.get(number);
@@ -77,7 +77,7 @@ async function fetchPage(number: number): Promise<void> {
   if (wanted.has(number)) return;
   wanted.add(number);
   const asked = epoch;
-  const rows = await call("rows", { from: number * page, count: page }).catch(() => undefined); // The connection shows that it is lost.
+  const rows = await call("rows", { from: number * page, count: page }).catch(() => undefined); // The state of the connection is shown elsewhere.
   if (asked !== epoch) return;
   wanted.delete(number);
   if (rows === undefined) return;
@@ -85,7 +85,7 @@ async function fetchPage(number: number): Promise<void> {
   arrivals.value += 1;
 }
 
-/** Opens the page in the state that its address names, and keeps it up to date. */
+/** Opens the page in the state in its address, and keeps it up to date. */
 export function start(
   onOpen: () => void,
   listeners: { readonly [Name in "acted" | "intercepted"]: (state: PageNotifications[Name]) => void },
@@ -119,7 +119,7 @@ function takeView(changed: PageView): void {
   if (rows > 0) announcement.value = `${rows} new${bad > 0 ? `, ${bad} violations` : ""}`;
 }
 
-/** The rows may have changed: those that show are read again, the others are dropped. */
+/** Called when rows may have changed: visible ones are read again, others are dropped. */
 function refresh(): void {
   const last = Math.floor(Math.max(0, (view.value?.count ?? 0) - 1) / page);
   const shown = [...pages.keys()].slice(-3);
@@ -150,7 +150,7 @@ const lookAgain = 5_000;
 /** Shows the recording of the conversation that has begun, unless another one was chosen in the menu. */
 export async function openNext(): Promise<void> {
   if (recording !== undefined) return;
-  // A late answer for the former recording selects nothing.
+  // A late response for the previous recording must not change the selection.
   follows.value = false;
   selected.value = undefined;
   frame.value = undefined;
@@ -211,7 +211,7 @@ async function openView(name: string | undefined): Promise<void> {
 
 let reading: Promise<void> = Promise.resolve();
 
-/** The frame of the selected row, once it is read. A key may come before. */
+/** The frame of the selected row, once it is read; a key may be pressed earlier. */
 export async function selectedFrame(): Promise<PageFrame | undefined> {
   for (let last: typeof reading | undefined; last !== reading; ) {
     last = reading;
@@ -220,7 +220,7 @@ export async function selectedFrame(): Promise<PageFrame | undefined> {
   return frame.value;
 }
 
-/** Selects a row by its number: the filter may hide it. */
+/** Selects a row by its number, also if the filter hides it. */
 export function select(n: number, range?: readonly [number, number]): Promise<void> {
   selected.value = n;
   reading = readFrame(n, range);
@@ -268,13 +268,13 @@ export function toggleFollowing(): void {
   });
 }
 
-/** Selects a row by its place in the list, and reads its frame. */
+/** Selects a row by its index in the list, and reads its frame. */
 export async function selectPlace(place: number): Promise<void> {
   const count = listed.value;
   if (count === 0) return;
   const at = Math.min(Math.max(0, place), count - 1);
   selectedPlace.value = at;
-  // A list that follows selects by itself.
+  // A list that follows new rows selects the last one itself.
   if (!follows.value && playback.value === undefined && panel.value !== "timeline") panel.value = "frame";
   const row = rowAt(at);
   if (row === undefined) {
@@ -369,7 +369,7 @@ export function showOnlySpan(n: number | undefined): void {
   void open();
 }
 
-/** The address names the recording, the row and the filter: it opens the same in the page of somebody else who has the file. */
+/** Writes the recording, the row and the filter into the address, so that it opens the same view on any machine with the file. */
 function writeAddress(): void {
   if (view.value === undefined) return;
   const query = new URLSearchParams();

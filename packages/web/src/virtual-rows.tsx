@@ -1,27 +1,27 @@
 import type { ComponentChildren, HTMLAttributes, JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Rows outside of the visible part, above and below. */
+/** The number of rendered rows above and below the visible part. */
 const spare = 8;
 
-/** Higher elements are cut by browsers. */
+/** The maximum height of an element in pixels: browsers cut higher ones. */
 const highest = 15_000_000;
 
 interface VirtualRowsOptions extends Omit<HTMLAttributes<HTMLDivElement>, "ref"> {
   readonly count: number;
-  /** Pixels of each row. */
+  /** The height of a row in pixels. */
   readonly rowHeight: number;
-  /** A row that is to be visible. */
+  /** The index of a row to scroll into view. */
   readonly reveal?: number | undefined;
   readonly render: (place: number) => ComponentChildren;
   readonly element?: RefObject<HTMLDivElement | null>;
-  /** Called with the places that are visible. */
+  /** Called with the indexes of the visible rows. */
   readonly onVisible?: (first: number, last: number) => void;
   /** The header above the rows, which scrolls sideways with them. */
   readonly head?: ComponentChildren;
 }
 
-/** A list of rows of one height, of which only those that are visible exist. */
+/** A list of rows of equal height, which renders only the visible ones. */
 export function VirtualRows({
   count,
   rowHeight,
@@ -37,7 +37,7 @@ export function VirtualRows({
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(0);
   const whole = count * rowHeight;
-  // Of a list that is higher than browsers allow, each pixel stands for several.
+  // If the list is higher than browsers allow, each pixel represents several.
   const scale = Math.max(1, whole / highest);
   useLayoutEffect(() => {
     const { current } = scroller;
@@ -57,7 +57,7 @@ export function VirtualRows({
     const [from, to] = [(reveal * rowHeight) / scale, ((reveal + 1) * rowHeight) / scale];
     const [above, below] = [current.scrollTop - from, to - (current.scrollTop + room)];
     if (above <= 0 && below <= 0) return;
-    // A step scrolls by a row; what is far away comes to the middle.
+    // A nearby row scrolls by one row; a distant one comes to the middle.
     const isFar = Math.max(above, below) > room / 4;
     current.scrollTop = isFar ? from - room / 2 : above > 0 ? from : to - room;
   }, [reveal, height, rowHeight, scale, scroller, head === undefined]);

@@ -3,7 +3,7 @@ import { exitCodes } from "../shared/exit-codes.js";
 import { toFailure, usageFailure } from "../shared/failure.js";
 import { listenForInterrupt } from "../shared/interrupt.js";
 import type { Invocation } from "../shared/invocation.js";
-import { wantsColour } from "../shared/output/style.js";
+import { usesColour } from "../shared/output/style.js";
 import { type Output, outputOf, printFailure } from "../shared/output/terminal.js";
 import { packageVersion } from "../shared/package-version.js";
 import { partCommandLine } from "../shared/target/target.js";
@@ -12,7 +12,7 @@ import { usageErrorText } from "./help/help.js";
 /** Adds a command to the program. */
 type Register = (program: Command, invocation: Invocation) => void;
 
-/** The commands by name. Each is loaded only when it runs, because each needs another part of the library. */
+/** The commands by name. Each is loaded only when it runs, because commands use different parts of the library. */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   bridge: async () => (await import("./bridge/command.js")).registerBridge,
   call: async () => (await import("./ask/call.js")).registerCall,
@@ -77,18 +77,18 @@ function groupCommands(program: Command): void {
     const [title] = groups.find(([, names]) => names.includes(command.name())) ?? [];
     if (title !== undefined) command.helpGroup(`${title}:`);
   }
-  // Commander can sort by name only; otherwise it prints its array in order.
+  // Commander can only sort by name; otherwise it prints its array in order.
   (program.commands as Command[]).sort((a, b) => order.indexOf(a.name()) - order.indexOf(b.name()));
 }
 
-/** Where a command line runs: what it prints to, and what interrupts it. */
+/** The outputs and the interrupt of a command line. */
 export type Surroundings = Pick<Invocation, "out" | "err" | "interrupt">;
 
 /** Prints any error, and returns its exit code. */
 function fail(error: unknown, err: Output): number {
   if (error instanceof CommanderError) return error.exitCode; // Commander has printed it.
   const failure = toFailure(error, "opening");
-  // A closed output, as in `parlance tail | head`, is not printed.
+  // A closed output, as in `parlance tail | head`, is not an error.
   if (failure.exitCode !== exitCodes.clean) printFailure(failure, err);
   return failure.exitCode;
 }
@@ -116,7 +116,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
   }
 }
 
-/** The program without its commands. @param own the words of the command line, for its errors */
+/** The program without its commands. @param own the words of the command line, for error messages */
 function programFor(own: readonly string[], out: Output, err: Output): Command {
   const program: Command = new Command("parlance")
     .description("See, check and drive any MCP conversation.")
@@ -136,10 +136,10 @@ function programFor(own: readonly string[], out: Output, err: Output): Command {
       outputError: (message, write) => write(usageErrorText(message, program, own, err.style)),
       getOutHelpWidth: () => out.width,
       getErrHelpWidth: () => err.width,
-      getOutHasColors: () => wantsColour(out.isTerminal, process.env),
-      getErrHasColors: () => wantsColour(err.isTerminal, process.env),
+      getOutHasColors: () => usesColour(out.isTerminal, process.env),
+      getErrHasColors: () => usesColour(err.isTerminal, process.env),
     })
-    .showSuggestionAfterError(false) // `usageErrorText` has a suggestion in the form of our failures.
+    .showSuggestionAfterError(false) // `usageErrorText` adds suggestions in the format of our failures.
     .helpCommand(false) // `help` is registered like the other commands.
     .exitOverride();
   return program;
@@ -150,7 +150,7 @@ export async function main(): Promise<void> {
   const out = outputOf(process.stdout, process.env);
   const err = outputOf(process.stderr, process.env);
   const interrupt = listenForInterrupt();
-  /** Exits when the output is written. Open timers, for instance of an imported module, do not keep the program alive. */
+  /** Exits when the output is written. Exiting explicitly ignores open timers, for instance of an imported module. */
   const leave = (exitCode: number): void => {
     const exit = (): void => {
       const { lostOutput } = interrupt;

@@ -7,7 +7,7 @@ export const exitCodes = {
   timeout: 4,
   toolFailed: 5,
   damaged: 6,
-  /** As shells count them: 128 and the number of the signal. */
+  /** 128 plus the number of the signal, as in shells. */
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -25,7 +25,7 @@ export class Failure extends Error {
     this.remedy = remedy;
   }
 
-  /** The same with other details. */
+  /** A copy with other details. */
   with(details: Partial<FailureDetails>): Failure {
     const { message, exitCode, seen, remedy, cause } = this;
     return new Failure(message, { exitCode, seen, ...(remedy !== undefined && { remedy }), cause, ...details });
@@ -68,7 +68,7 @@ const consequences: Readonly<Record<LocalError["reason"], Consequence>> = {
   protocol: { exitCode: { opening: exitCodes.unreachable, open: exitCodes.violations } },
 };
 
-/** Converts anything thrown into a failure. */
+/** Converts any error to a failure. */
 export function toFailure(error: unknown, stage: Stage): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof RpcError) return ofRpcError(error, stage);
@@ -77,14 +77,14 @@ export function toFailure(error: unknown, stage: Stage): Failure {
     return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
   const { exitCode, remedy } = consequences[error.reason];
   const details = { exitCode: exitCode[stage], seen, cause: error };
-  // The library names its own option; name the option of the command line instead.
+  // The message names an option of the library; name that of the command line instead.
   const [refused = "", option] = message.split("; { unadvertised: true }");
   if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force sends it anyway" });
   const advice = remedyForWords(message) ?? remedy?.[stage];
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }
 
-/** Messages of the connection that explain a timeout better than a slow server does. */
+/** Messages of connections whose cause is more specific than a slow server, and their remedies. */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   {
     seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,

@@ -1,17 +1,17 @@
 import type { Readable, Writable } from "node:stream";
 
-/** Bytes that may wait for a reader before the source is paused. */
+/** The maximum number of bytes that wait for a reader before the source is paused. */
 const mostWaiting = 64 * 1024;
 
 /** Observers; each is called after the bytes are written. */
 export interface ForwardEvents {
-  /** Bytes as they came. */
+  /** Called with each chunk of bytes. */
   chunk(bytes: Uint8Array): void;
-  /** The source has ended, and everything is written. */
+  /** Called when the source has ended, and everything is written. */
   ended(): void;
 }
 
-/** Rewrites bytes. The result is written at once; what it keeps follows with the next chunk or at the end. */
+/** Rewrites bytes. The result is written at once; bytes that it holds back follow with the next chunk or at the end. */
 export interface Rewriter {
   push(bytes: Uint8Array): Uint8Array;
   end(): Uint8Array;

@@ -1,10 +1,10 @@
 import { exitCodes } from "./exit-codes.js";
 
-/** Interrupts by the user or the system: the first one ends the program in order, the second at once. */
+/** Interrupts by the user or the system: the first one ends the program gracefully, the second immediately. */
 export interface Interrupt {
-  /** Close everything, then leave. */
+  /** Aborted by the first interrupt: close everything, then exit. */
   readonly stop: AbortSignal;
-  /** Kill everything and leave. */
+  /** Aborted by the second interrupt: kill everything and exit. */
   readonly force: AbortSignal;
   /** The exit code once `stop` is aborted. */
   readonly exitCode: number;
@@ -12,7 +12,10 @@ export interface Interrupt {
   readonly lostOutput: Error | undefined;
 }
 
-/** Milliseconds in which a repeated signal is the same one: `npm start` forwards the signal that the terminal sends to the whole group. */
+/**
+ * Milliseconds in which a repeated signal counts as one: `npm start` forwards a signal that the terminal sends to the whole
+ * group.
+ */
 const sameInterrupt = 300;
 
 const signals = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated, SIGHUP: exitCodes.terminated };
@@ -35,11 +38,11 @@ export function listenForInterrupt(): Interrupt {
   for (const [signal, code] of Object.entries(signals)) process.on(signal, () => interrupt(code));
   let lostOutput: Error | undefined;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // `parlance talk … | head` has read enough: that is no failure.
+    // The reader has exited, as in `parlance talk … | head`: not a failure.
     if (error.code !== "EPIPE") lostOutput ??= error;
     stop.abort();
   });
-  process.stderr.on("error", () => undefined); // It cannot be reported.
+  process.stderr.on("error", () => undefined); // There is no output to report it.
   return {
     stop: stop.signal,
     force: force.signal,
@@ -52,7 +55,7 @@ export function listenForInterrupt(): Interrupt {
   };
 }
 
-/** One listener for each signal: Node warns of a leak when a signal has more than ten. */
+/** Promises by signal: one listener per signal, because Node warns of a leak when a signal has more than ten. */
 const abortions = new WeakMap<AbortSignal, Promise<undefined>>();
 
 /** Resolves when a signal is aborted. */

@@ -6,8 +6,8 @@ export interface Invocation {
   readonly out: Output;
   readonly err: Output;
   readonly interrupt: Interrupt;
-  /** The words after `--`, if there is one. */
+  /** The words after `--`; undefined without it. */
   readonly command: readonly string[] | undefined;
-  /** Runs the command; its result is the exit code of the program. */
+  /** Runs the command. Its result becomes the exit code of the program. */
   readonly run: (command: () => Promise<number>) => Promise<void>;
 }

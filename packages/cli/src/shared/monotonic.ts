@@ -1,4 +1,4 @@
-/** Milliseconds on a clock that never goes back, and that all threads of a process share. */
+/** The milliseconds of a monotonic clock that all threads of a process share. */
 export function monotonic(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;

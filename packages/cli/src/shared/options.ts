@@ -18,7 +18,7 @@ export interface ConversationFlags {
 
 const defaultTimeout = "30s";
 
-/** Adds the options of every command that speaks to a server. */
+/** Adds the options of every command that connects to a server. */
 export function addConversationOptions(
   command: Command,
   timeout = "how long to wait for each response",
@@ -33,14 +33,14 @@ export function addConversationOptions(
     .option("--input <id=value>", "the value of an input in the configuration of a host; may be repeated", input);
 }
 
-/** Adds the options of the commands that list everything and call what is safe to call. */
+/** Adds the options of the commands that request all lists and call safe tools. */
 export function addExerciseOptions(command: Command): Command {
   return command
     .option("--call <call>", 'also call this tool; may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--once", "end when everything is done, instead of staying open");
 }
 
-/** Adds the option of the commands that ask a server for something. */
+/** Adds the option of the commands that send requests to a server. */
 export function addForceOption(command: Command): Command {
   return command.option("--force", "also send methods that the server does not advertise");
 }
@@ -50,13 +50,13 @@ export interface ForceFlags {
   readonly force?: true;
 }
 
-/** Reads the version of a revision that exists. */
+/** Parses the version of a known revision. */
 export function parseRevision(text: string): string {
   if (versions.includes(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${versions.join(", ")}.`);
 }
 
-/** Reads a duration, in milliseconds. */
+/** Parses a duration, in milliseconds. */
 export function parseTimeout(text: string): number {
   const parsed = parseDuration(text);
   if (parsed === undefined) throw new InvalidArgumentError("Write it as 500ms, 10s or 2m, of at most a day.");
@@ -97,16 +97,16 @@ function isSendable([name, value]: Header): boolean {
   try {
     return new Headers([[name, value]]).has(name);
   } catch {
-    return false; // The caller throws.
+    return false; // The caller reports it.
   }
 }
 
-/** Adds one more value to an option that may be repeated. */
+/** Appends a value of an option that may be repeated. */
 export function collect(text: string, others: readonly string[] = []): readonly string[] {
   return [...others, text];
 }
 
-/** The target of a command: a word, or the words after `--`. @throws Failure, also for flags that do not apply to it */
+/** The target of a command: a word, or the words after `--`. @throws Failure, also if a flag does not apply to the target */
 export async function chooseTarget(
   word: string | undefined,
   command: readonly string[] | undefined,

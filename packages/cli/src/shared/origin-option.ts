@@ -27,6 +27,6 @@ function originProblem(text: string): string | undefined {
     originCheck({ allowedOrigins: [text] });
     return undefined;
   } catch (error) {
-    return (error as TypeError).message; // The only error that it throws.
+    return (error as TypeError).message; // The only possible error.
   }
 }

@@ -1,4 +1,4 @@
-/** A longer line is delivered in pieces of this many characters. */
+/** The maximum number of characters of a piece; longer lines are delivered in several pieces. */
 const longestLine = 8_192;
 
 /** Splits chunks of bytes into lines; long lines come in pieces. */
@@ -15,7 +15,7 @@ export class TextLines {
     this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** The stream has ended: delivers the last line. */
+  /** Ends the stream, and delivers the last line. */
   end(): void {
     this.#split(this.#decoder.decode());
     if (this.#held !== "") this.#take(this.#held);

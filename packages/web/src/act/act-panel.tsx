@@ -70,7 +70,7 @@ export function ActPanel(): JSX.Element | null {
   );
 }
 
-/** A call that runs, and how far it is. */
+/** A running call, with its progress. */
 function Running({ call }: { readonly call: PageCall }): JSX.Element {
   const { method, about, progress } = call;
   const name = nameText(about === "" ? method : about);
@@ -164,7 +164,7 @@ function refresh(): void {
   void readRequests();
 }
 
-/** The arrows lead from one button to the next. */
+/** Moves the focus between buttons with the arrow keys. */
 function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
@@ -192,7 +192,7 @@ function OfferButton({ offer }: { readonly offer: PageOffer }): JSX.Element {
 
 const outcomes = { running: "running", done: "", failed: "failed", cancelled: "cancelled" } as const;
 
-/** The calls that were made from the page. */
+/** The calls made from the page. */
 function Calls(): JSX.Element | null {
   const calls = acting.value?.calls ?? [];
   if (calls.length === 0) return null;
@@ -296,7 +296,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
   );
 }
 
-/** Subscribes to the resource, and says how often it was updated. */
+/** A button that subscribes to the resource, with the number of updates. */
 function Subscribe({ uri }: { readonly uri: string }): JSX.Element {
   const known = acting.value?.subscriptions.find((each) => each.uri === uri);
   return (

@@ -1,13 +1,13 @@
-// The methods by which the page acts on the connected server. The command makes every call with the one client that it has.
+// The methods by which the page acts on the connected server. The command makes every call with its only client.
 
-/** A request that the page has made. */
+/** A request made by the page. */
 export interface PageCall {
   readonly key: number;
   readonly method: string;
   /** The target: the name of a tool or a prompt, or a URI. */
   readonly about: string;
   readonly state: "running" | "done" | "failed" | "cancelled";
-  /** Milliseconds that it took; until now, while it runs. */
+  /** The duration in milliseconds; while it runs, until now. */
   readonly took: number;
   readonly progress: PageProgress | undefined;
   /** The numbers of its frames, once they are recorded. */
@@ -30,15 +30,15 @@ export interface PageActing {
   readonly phase: "opening" | "open" | "over";
   /** The recording of the conversation. */
   readonly recording: string;
-  /** The revision that was negotiated; undefined before. */
+  /** The negotiated revision; undefined before the negotiation. */
   readonly revision: string | undefined;
   /** The revision or era that a page has requested. */
   readonly asked: PageSpoken;
-  /** The revisions that can be asked for, oldest first. */
+  /** The revisions that can be requested, oldest first. */
   readonly versions: readonly string[];
-  /** Whether another conversation can be had in place of this one. */
+  /** Whether another conversation can replace this one. */
   readonly canReconnect: boolean;
-  /** Grows when the lists of the server have changed. */
+  /** A counter that increases when the lists of the server have changed. */
   readonly offers: number;
   /** Why the conversation failed. */
   readonly failure: PageFailure | undefined;
@@ -48,11 +48,11 @@ export interface PageActing {
   readonly calls: readonly PageCall[];
   /** The input requests of the server, oldest first. */
   readonly inputs: readonly PageInput[];
-  /** The URIs of the folders that the server may work in. */
+  /** The URIs of the roots. */
   readonly roots: readonly string[];
   /** Whether the server offers subscriptions to resources. */
   readonly canSubscribe: boolean;
-  /** The resources that are subscribed to, and how often each was updated. */
+  /** The subscribed resources, with the number of updates of each. */
   readonly subscriptions: readonly { readonly uri: string; readonly updates: number }[];
 }
 
@@ -75,7 +75,7 @@ export interface PageCheck extends PageFailure {
   readonly name: string;
   readonly state: "ok" | "failed" | "absent" | "not tried";
   readonly notes: readonly string[];
-  /** Where the requirement is written that was broken. */
+  /** The address of the broken requirement. */
   readonly rule: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface PageInput {
   readonly message: string;
   /** The schema of a form. */
   readonly schema?: Readonly<Record<string, unknown>>;
-  /** The page to visit. */
+  /** The URL to open. */
   readonly url?: string;
 }
 
@@ -107,11 +107,11 @@ export interface PageOffer {
   readonly description: string | undefined;
   /** Annotations and other facts, in words. */
   readonly hints: readonly string[];
-  /** The schema of its arguments: those of a prompt and of a template are strings. */
+  /** The schema of its arguments; those of a prompt and of a template are strings. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** The response of a server: the JSON of the result as it was written, an error, or why there is neither. */
+/** The response of a server: the JSON of the result as written, an error, or why there is neither. */
 export type PageResult =
   | { readonly kind: "result"; readonly json: string }
   | { readonly kind: "error"; readonly json: string }
@@ -124,7 +124,7 @@ export interface PageFault {
   readonly message: string;
 }
 
-/** A request in the folder of saved ones, or why a file there is none. */
+/** A saved request, or a file that is not one, with its fault. */
 export type PageRequest =
   | {
       readonly name: string;
@@ -148,21 +148,21 @@ export interface ActMethods {
     readonly faults: readonly PageFault[];
     readonly command: string | undefined;
   };
-  /** Makes the checks of `parlance doctor`; they go on when this has returned. */
+  /** Starts the checks of `parlance doctor`; returns before they end. */
   examine(params: Record<string, never>): null;
-  /** Makes a request; it goes on when this has returned its key. */
+  /** Starts a request, and returns its key before it ends. */
   request(params: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }): number;
-  /** Begins another conversation in place of the current one; it goes on when this has returned. */
+  /** Starts another conversation in place of the current one; returns before it is open. */
   reconnect(params: { readonly asked: PageSpoken }): null;
   cancel(params: { readonly key: number }): null;
-  /** Sends bytes as they are, beside the client. */
+  /** Sends bytes unchanged, bypassing the client. */
   sendRaw(params: { readonly text: string }): null;
   /** Answers a request of the server. */
   answer(params: { readonly key: number; readonly answer: PageAnswer }): null;
   setRoots(params: { readonly folders: readonly string[] }): null;
   /** Subscribes to a resource, or ends the subscription. */
   subscribe(params: { readonly uri: string; readonly ends: boolean }): null;
-  /** Values for an argument of a prompt or a template; none where the server completes nothing. */
+  /** Completions of an argument of a prompt or a template; empty if the server has no completions. */
   complete(params: {
     readonly kind: "prompt" | "template";
     readonly name: string;
@@ -174,7 +174,7 @@ export interface ActMethods {
   result(params: { readonly key: number }): PageResult;
   /** The saved requests, read from their files. */
   requests(params: Record<string, never>): readonly PageRequest[];
-  /** Saves a request, and gives back the path of its file; null if there is one of that name that it shall not replace. */
+  /** Saves a request, and returns the path of its file; null if the name is taken and must not be replaced. */
   saveRequest(params: {
     readonly name: string;
     readonly method: string;

@@ -17,7 +17,7 @@ import type {
 import { announcement, focusOn, follows, frame, openNext, selectedFrame, view } from "../state.js";
 import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
-/** The server that the command is connected to; undefined where the page only shows recordings. */
+/** The connected server; undefined if the page only shows recordings. */
 export const acting = signal<PageActing | undefined>(undefined);
 /** Its tools, resources and prompts. */
 export const offers = signal<readonly PageOffer[]>([]);
@@ -45,11 +45,11 @@ export function focusInPanel(selector: string): void {
 
 /** The search text among the offers. */
 export const sought = signal("");
-/** Why the last request could not be made. */
+/** Why the last request failed. */
 export const actFailure = signal<string | undefined>(undefined);
 
 const chosenKey = signal<string | undefined>(undefined);
-/** The arguments that were entered, by the keys of the offers. */
+/** The entered arguments, by the keys of the offers. */
 const drafts = signal<ReadonlyMap<string, unknown>>(new Map());
 /** The faults of the arguments of the chosen offer, and the command line that sends them. */
 export const checked = signal<{ readonly faults: readonly PageFault[]; readonly command: string | undefined }>({
@@ -121,12 +121,12 @@ function fail(error: unknown): void {
   actFailure.value = error instanceof Error ? error.message : String(error);
 }
 
-/** Makes the checks of `parlance doctor`. */
+/** Starts the checks of `parlance doctor`. */
 export function examine(): void {
   call("examine", {}).catch(fail);
 }
 
-/** Shows the form of an offer, or the list of all. */
+/** Shows the form of an offer, or the list of all offers. */
 export function choose(offer: PageOffer | undefined): void {
   batch(() => {
     edited.value = undefined;
@@ -171,7 +171,7 @@ async function check(): Promise<void> {
   }
 }
 
-/** Arguments that can be sent: an object without a text that cannot be read. */
+/** The arguments if they can be sent: an object without unreadable texts. */
 function sendable(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return isGroup(value) && unreadableIn(value) === undefined ? value : undefined;
 }
@@ -202,7 +202,7 @@ function requestOf({ kind, name }: PageOffer, args: Readonly<Record<string, unkn
   return { method: "resources/read", params: { uri: kind === "template" ? expanded(name, args) : name } };
 }
 
-/** A URI template with its values (RFC 6570, as far as servers use it). */
+/** Expands a URI template (the part of RFC 6570 that servers use). */
 function expanded(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{([+#./;?&]?)([^}]+)\}/g, (_, operator: string, list: string) => {
     const isPlain = operator === "+" || operator === "#";
@@ -229,15 +229,15 @@ async function request(method: string, params: Readonly<Record<string, unknown>>
   }
 }
 
-/** A message that is edited, to be sent again. */
+/** A message that is being edited, to send it again. */
 export interface Edited {
   /** The name of its file, or the number of its frame. */
   readonly from: string;
-  /** The method and the params, as JSON that can be read. */
+  /** The method and the params, as indented JSON. */
   readonly text: string;
-  /** The frame as it was written. */
+  /** The frame as written. */
   readonly raw: string;
-  /** Whether the bytes are sent as they are. */
+  /** Whether the bytes are sent unchanged. */
   readonly isRaw: boolean;
   /** Whether a newline ends them. */
   readonly ends: boolean;
@@ -265,7 +265,7 @@ export async function edit(): Promise<void> {
   focusInPanel("#edited");
 }
 
-/** Opens a saved request: in the form of what it calls, or else in the editor. */
+/** Opens a saved request: in the form of its tool, resource or prompt, or else in the editor. */
 export function openRequest({ name, method, params }: Exclude<PageRequest, { fault: string }>): void {
   const { name: tool, uri, arguments: args = {}, ...more } = params;
   const isPlain = Object.keys(more).length === 0 && isGroup(args);
@@ -291,7 +291,7 @@ export function openRequest({ name, method, params }: Exclude<PageRequest, { fau
   });
 }
 
-/** The method and the params of a request. The rest of it is of the client, which writes it anew. */
+/** The method and the params of a request. The client writes the other members. */
 function messageText(raw: string): string {
   const message = readText("json", raw);
   if (!isObject(message)) return raw;
@@ -307,7 +307,7 @@ function withoutOwnMeta({ _meta: meta, ...others }: Readonly<Record<string, unkn
   return kept.length === 0 ? others : { ...others, _meta: Object.fromEntries(kept) };
 }
 
-/** The edited message: the request that it is, or why it is none. */
+/** The edited message as a request, or why it is not one. */
 export const message = computed(() => {
   const { text = "", isRaw = true } = edited.value ?? {};
   if (isRaw) return undefined;
@@ -375,7 +375,7 @@ export async function resend(): Promise<void> {
   }
 }
 
-/** Shows what a call has brought. */
+/** Shows the result of a call. */
 export async function show({ key }: PageCall): Promise<void> {
   await showResult(key).catch(fail);
 }
@@ -399,7 +399,7 @@ export async function answer(key: number, given: PageAnswer): Promise<void> {
   await act(call("answer", { key, answer: given }));
 }
 
-/** Names the folders that the server may work in. */
+/** Sets the roots. */
 export async function setRoots(folders: readonly string[]): Promise<void> {
   await act(call("setRoots", { folders }));
 }
@@ -409,7 +409,7 @@ export async function subscribe(uri: string, ends: boolean): Promise<void> {
   await act(call("subscribe", { uri, ends }));
 }
 
-/** Values for an argument of the chosen prompt or template. */
+/** Completions of an argument of the chosen prompt or template. */
 export async function complete(argument: string, value: string): Promise<readonly string[]> {
   const offer = chosen.value;
   if (offer?.kind !== "prompt" && offer?.kind !== "template") return [];
@@ -423,7 +423,7 @@ async function act(done: Promise<unknown>): Promise<void> {
   await done.catch(fail);
 }
 
-/** Has the command begin another conversation with the server. */
+/** Starts another conversation with the server. */
 export async function reconnect(asked: PageSpoken): Promise<void> {
   await act(call("reconnect", { asked }));
 }

@@ -19,11 +19,11 @@ import {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface FormOptions {
-  /** The schema that references begin at. */
+  /** The root schema, from which references are resolved. */
   readonly root: Schema;
-  /** Faults that the command has found. */
+  /** The faults found by the command. */
   readonly faults: readonly PageFault[];
-  /** Completes a text. Default: nothing does. */
+  /** Completes a text. Default: no completion. */
   readonly suggest?: ((name: string, value: string) => Promise<readonly string[]>) | undefined;
 }
 
@@ -170,7 +170,7 @@ interface TextBoxOptions {
   readonly suggest?: ((text: string) => Promise<readonly string[]>) | undefined;
 }
 
-/** Milliseconds without a key before a text is completed. */
+/** Milliseconds without a keystroke before a text is completed. */
 const completedAfter = 150;
 
 function TextBox({ long = false, value, onInput, suggest, ...others }: TextBoxOptions): JSX.Element {
@@ -178,7 +178,7 @@ function TextBox({ long = false, value, onInput, suggest, ...others }: TextBoxOp
   const isEntered = useRef(false);
   useEffect(() => {
     if (suggest === undefined || !isEntered.current) return undefined;
-    // Without values, the text is entered as it is.
+    // Without completions, this is an ordinary text field.
     const timer = setTimeout(() => void suggest(value).then(setValues, () => undefined), completedAfter);
     return () => clearTimeout(timer);
   }, [value]);
@@ -204,7 +204,7 @@ function TextBox({ long = false, value, onInput, suggest, ...others }: TextBoxOp
   );
 }
 
-/** An array or an object, which may be left out. */
+/** The field of an array or an object, which may be optional. */
 function Nested({ id, field, schema, root, path, isRequired, value, onChange, ...form }: PartOptions): JSX.Element {
   if (value === undefined)
     return (
@@ -256,7 +256,7 @@ function Nested({ id, field, schema, root, path, isRequired, value, onChange, ..
   );
 }
 
-/** The initial value of an added item: a list has no item without a value. */
+/** The initial value of an added item, because items of a list must have values. */
 function itemOf(schema: Schema, root: Schema): unknown {
   const start = startOf(schema, root, true);
   if (start !== undefined) return start;

@@ -10,13 +10,13 @@ import type { PageCall, PageResult } from "../protocol.js";
 import { addFilter, follows, panel, select } from "../state.js";
 import { result, shown } from "./act-state.js";
 
-/** Lines of a result that show: the frame has all. */
+/** The maximum number of lines shown of a result; the frame has all of them. */
 const mostLines = 400;
 
-/** Whether the whole JSON of the result shows. */
+/** Whether the whole JSON of the result is shown. */
 const isWhole = signal(false);
 
-/** The outcome of a call. Nothing of it is ever HTML. */
+/** The outcome of a call. All of it is rendered as text, never as HTML. */
 export function CallResult(): JSX.Element | null {
   const call = shown.value;
   const element = useRef<HTMLDivElement>(null);
@@ -106,7 +106,7 @@ function blocksOf({
 }: Readonly<Record<string, unknown>>): readonly unknown[] {
   const list = content ?? messages ?? contents;
   if (!Array.isArray(list)) return [];
-  // A tool with structured output repeats it as text, for clients that read nothing else.
+  // A tool repeats its structured output as text, for clients that read only text.
   const structure = JSON.stringify(structuredContent);
   return list.filter((block) => structure === undefined || !isObject(block) || repeated(block.text) !== structure);
 }
@@ -116,7 +116,7 @@ function repeated(text: unknown): string | undefined {
   try {
     return typeof text === "string" ? JSON.stringify(JSON.parse(text)) : undefined;
   } catch {
-    return undefined; // Text that is not JSON repeats nothing.
+    return undefined; // Text that is not JSON does not repeat the structured content.
   }
 }
 
@@ -132,14 +132,14 @@ function blockText(block: unknown): string {
   return visible(`[${facts.join(", ")}]`);
 }
 
-/** A text with its line breaks; other controls show as escapes. */
+/** A text with its line breaks; other control characters are shown as escapes. */
 function visible(text: string): string {
   const lines = text.split("\n");
   const rest = lines.length > mostLines ? [`… ${lines.length - mostLines} more lines: the frame has all`] : [];
   return [...lines.slice(0, mostLines).map((line) => escapeControls(line)), ...rest].join("\n");
 }
 
-/** A value as it was written: numbers and names keep their spelling. */
+/** A JSON value with the original spelling of numbers and names. */
 function Json({ json, pointer }: { readonly json: string; readonly pointer: string }): JSX.Element | null {
   const bytes = new TextEncoder().encode(json);
   const scan = scanJson(bytes);

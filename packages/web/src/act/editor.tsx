@@ -4,7 +4,7 @@ import { CallResult } from "./call-result.js";
 import { JsonEditor } from "./json-editor.js";
 import { SaveRequest } from "./saved-requests.js";
 
-/** Edits a message that the client has sent, and sends it again. */
+/** The editor of a message of the client, which sends it again. */
 export function Editor(): JSX.Element | null {
   const open = edited.value;
   if (open === undefined) return null;

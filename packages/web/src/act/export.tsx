@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { call } from "../connection.js";
 import { announcement, failure, filter, view } from "../state.js";
 
-/** The formats, and how their files end. */
+/** The formats, with the extensions of their files. */
 const formats = [
   ["markdown", "bug report", ".md"],
   ["html", "page", ".html"],
@@ -15,7 +15,7 @@ const formats = [
 
 const chosen = signal(0);
 
-/** Saves what the filter shows, in a format of `parlance export`. */
+/** A menu that saves the filtered rows, in a format of `parlance export`. */
 export function Export(): JSX.Element {
   return (
     <form

@@ -3,7 +3,7 @@ import { isObject } from "@parlance/mcp/protocol";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A text in a field that is no value of its type. It keeps the form from being sent. */
+/** A text in a field that is not a value of its type, so that the form cannot be sent. */
 export class Unreadable {
   readonly text: string;
   readonly says: string;
@@ -14,7 +14,7 @@ export class Unreadable {
   }
 }
 
-/** Whether a value is an object of a form: a number that keeps its literal, and a text that cannot be read, are none. */
+/** Whether a value is an object of a form, and not an exact number or an unreadable text. */
 export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !(value instanceof Unreadable) && !(value instanceof ExactNumber);
 }
@@ -26,17 +26,17 @@ export interface Member {
   readonly isRequired: boolean;
 }
 
-/** How a value is entered. */
+/** The kind of field in which a value is entered. */
 export type Field =
   | { readonly kind: "text" | "number" | "integer" | "boolean" | "json" }
   | { readonly kind: "choice"; readonly choices: readonly unknown[] }
   | { readonly kind: "list"; readonly items: Schema }
   | { readonly kind: "group"; readonly members: readonly Member[] };
 
-/** References that are followed from one schema to the next. */
+/** The maximum number of references that are followed in a chain. */
 const mostReferences = 16;
 
-/** The schema that a reference within the document leads to; the schema itself without one. */
+/** The target of a schema's reference within the document; the schema itself without a reference. */
 export function resolved(schema: Schema, root: Schema): Schema {
   let found = schema;
   for (let step = 0; step < mostReferences && typeof found.$ref === "string"; step += 1) {
@@ -49,7 +49,7 @@ export function resolved(schema: Schema, root: Schema): Schema {
   return isObject(only) && more.length === 0 ? { ...found, anyOf: undefined, ...resolved(only, root) } : found;
 }
 
-/** The alternatives of a schema, without that of `null`: libraries write an optional value so. */
+/** The alternatives of a schema, without `null`: libraries express optional values in this way. */
 function alternatives({ anyOf, type }: Schema): readonly unknown[] {
   if (Array.isArray(anyOf)) return anyOf.filter((each) => !isObject(each) || each.type !== "null");
   return Array.isArray(type) ? type.flatMap((each) => (each === "null" ? [] : [{ type: each }])) : [];
@@ -71,7 +71,7 @@ const kinds = {
   boolean: { kind: "boolean" },
 } as const;
 
-/** How a value of a resolved schema is entered. JSON is for everything that has no field of its own. */
+/** The field for a resolved schema; a JSON field if no other kind fits. */
 export function fieldOf(schema: Schema): Field {
   const { type, enum: choices, items, properties } = schema;
   if (Array.isArray(choices) && choices.length > 0) return { kind: "choice", choices };
@@ -83,7 +83,7 @@ export function fieldOf(schema: Schema): Field {
   return Object.entries(kinds).find(([name]) => name === type)?.[1] ?? { kind: "json" };
 }
 
-/** The members of an object, those that are required first. */
+/** The members of an object, required ones first. */
 export function membersOf({ properties, required }: Schema): readonly Member[] {
   if (!isObject(properties)) return [];
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
@@ -92,7 +92,7 @@ export function membersOf({ properties, required }: Schema): readonly Member[] {
     .toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
-/** The initial value of a field: its default, or as much as a required value must have. */
+/** The initial value of a field: its default, or the minimal value if it is required. */
 export function startOf(schema: Schema, root: Schema, isRequired: boolean, depth = 0): unknown {
   const known = resolved(schema, root);
   if (known.default !== undefined) return known.default;
@@ -105,13 +105,13 @@ export function startOf(schema: Schema, root: Schema, isRequired: boolean, depth
   return objectOf(field.members.map((each) => [each.name, startOf(each.schema, root, each.isRequired, depth + 1)]));
 }
 
-/** An object of the entries that have a value. */
+/** An object from the entries that have a value. */
 export function objectOf(entries: readonly (readonly [name: string, value: unknown])[]): object {
-  // `fromEntries` defines members, so that `__proto__` is a name like any other.
+  // `fromEntries` defines members, so that `__proto__` is an ordinary name.
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** The value of a text that was entered. An empty one is left out; a number that a double would change keeps its literal. */
+/** The value of an entered text. An empty text is left out; a number that a double would change is kept exact. */
 export function readText(kind: "number" | "integer" | "json", text: string): unknown {
   if (text.trim() === "") return undefined;
   let value: unknown;
@@ -125,12 +125,12 @@ export function readText(kind: "number" | "integer" | "json", text: string): unk
   return kind === "integer" && !isWhole(String(value)) ? new Unreadable(text, "not a whole number") : value;
 }
 
-/** Whether a literal is a whole number: `1.0` is one. A double has no fraction beyond 2^53. */
+/** Whether a literal is a whole number, such as `1.0`. A double beyond 2^53 has no fraction. */
 function isWhole(literal: string): boolean {
   return Number.isInteger(Number(literal)) && !/\.\d*[1-9]\d*$/.test(literal.trim());
 }
 
-/** The first text in a value that cannot be read. */
+/** The first unreadable text in a value. */
 export function unreadableIn(value: unknown): Unreadable | undefined {
   if (value instanceof Unreadable) return value;
   if (typeof value !== "object" || value === null) return undefined;

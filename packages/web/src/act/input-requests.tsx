@@ -9,7 +9,7 @@ import { membersOf, objectOf, startOf, unreadableIn } from "./fields.js";
 /** The entered values, by the keys of the requests. */
 const entered = signal<ReadonlyMap<number, unknown>>(new Map());
 
-/** The input requests of the server that a call waits for. */
+/** The pending input requests of the server. */
 export function InputRequests(): JSX.Element {
   return (
     <>
@@ -91,7 +91,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
   );
 }
 
-/** The folders that the server may work in. */
+/** The form for the roots. */
 export function Roots(): JSX.Element {
   const roots = acting.value?.roots ?? [];
   return (

@@ -8,7 +8,7 @@ const eras = [
   ["stateless", "without initialize"],
 ] as const;
 
-/** The revision that was negotiated, and a form that begins another conversation in a chosen one. */
+/** The negotiated revision, and a form that starts another conversation in a chosen one. */
 export function Reconnect({ server }: { readonly server: PageActing }): JSX.Element {
   const { revision, asked, versions, canReconnect } = server;
   const [chosen, setChosen] = useState("");

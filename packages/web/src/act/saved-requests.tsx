@@ -8,10 +8,10 @@ import { announcement } from "../state.js";
 import { type Drafted, openRequest, sought } from "./act-state.js";
 
 const requests = signal<readonly PageRequest[]>([]);
-/** Why they cannot be read. */
+/** Why the saved requests cannot be read. */
 const failure = signal<string | undefined>(undefined);
 
-/** Reads the saved requests again: programs beside the page write them too. */
+/** Reads the saved requests again, because other programs write them, too. */
 export async function readRequests(): Promise<void> {
   try {
     requests.value = await call("requests", {});
@@ -25,7 +25,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The requests that were saved, of which each opens. */
+/** The list of saved requests, each with a button that opens it. */
 export function SavedRequests(): JSX.Element | null {
   useEffect(() => void readRequests(), []);
   const words = sought.value.toLowerCase().split(/\s+/);
@@ -62,13 +62,13 @@ function Saved({ request }: { readonly request: Exclude<PageRequest, { fault: st
 }
 
 interface SaveOptions {
-  /** Undefined while it cannot be read. */
+  /** The request; undefined while its text is invalid. */
   readonly request: Drafted | undefined;
-  /** The name that is offered first. */
+  /** The suggested name. */
   readonly suggested: string;
 }
 
-/** Saves a request under a name. One that is there is replaced by a second press alone. */
+/** A form that saves a request under a name. Replacing an existing one takes a second press. */
 export function SaveRequest({ request, suggested }: SaveOptions): JSX.Element {
   const [name, setName] = useState(/^[\w-][\w.-]{0,99}$/.test(suggested) ? suggested : "");
   const [outcome, setOutcome] = useState<{ readonly is: "taken" | "saved" | "failed"; readonly says: string }>();

@@ -8,15 +8,15 @@ import type { PageComparedItem, PageComparison, PageDifference, PageItemChange }
 import { open, panel, recordings, select, view } from "../state.js";
 import { FrameLink } from "./facts.js";
 
-/** The recording to compare with; undefined for that of the command line. */
+/** The recording to compare with; undefined for the one on the command line. */
 const other = signal<string | undefined>(undefined);
 
 const comparison = signal<PageComparison | null | undefined>(undefined);
 
-/** Why there is none. */
+/** Why the comparison failed. */
 const failure = signal<string | undefined>(undefined);
 
-/** Compares again when another recording is chosen, or the open one changes. Returns a function that ends it. */
+/** Compares again whenever another recording is chosen, or the open one changes. Returns a function that stops this. */
 function follow(): () => void {
   return effect(() => {
     const [name, shown] = [other.value, view.value?.recording];
@@ -35,7 +35,7 @@ function follow(): () => void {
   });
 }
 
-/** How the open recording differs from another one: by meaning, without ids, tokens and times. */
+/** The differences between the open recording and another one, apart from ids, tokens and times. */
 export function ComparePanel(): JSX.Element {
   useEffect(follow, []);
   const found = comparison.value;

@@ -1,4 +1,4 @@
-/** One place at which two values differ, as JSON that may be cut; undefined where it is absent. */
+/** One place at which two values differ, as JSON, possibly truncated; undefined for a missing value. */
 export interface PageDifference {
   readonly pointer: string;
   readonly before: string | undefined;
@@ -10,7 +10,7 @@ export interface PageComparedItem {
   /** The number of its frame. */
   readonly n: number;
   readonly from: "client" | "server";
-  /** Method, target and arguments; of noise, the text. */
+  /** The method, target and arguments; for noise, the text. */
   readonly what: string;
   readonly status: string | undefined;
   readonly rules: readonly string[];
@@ -21,17 +21,17 @@ export interface PageItemChange {
   readonly before: PageComparedItem | undefined;
   readonly after: PageComparedItem | undefined;
   readonly differences: readonly PageDifference[];
-  /** The status or the broken rules differ. */
+  /** Whether the status or the broken rules differ. */
   readonly outcome: boolean;
 }
 
-/** How the open recording differs from another one; see `Comparison` of `@parlance/wire`. Long lists have only their beginnings. */
+/** The differences between the open recording and another one; see `Comparison` of `@parlance/wire`. Long lists are truncated. */
 export interface PageComparison {
-  /** The name of the other one, and that of the open one. */
+  /** The names of the other recording and of the open one. */
   readonly before: string;
   readonly after: string;
   readonly equal: boolean;
-  /** Messages that are equal in both. */
+  /** The number of messages that are equal in both. */
   readonly same: number;
   readonly contract: readonly PageDifference[];
   readonly definitions: readonly {
@@ -44,13 +44,13 @@ export interface PageComparison {
     }[];
   }[];
   readonly items: readonly PageItemChange[];
-  /** All of them. */
+  /** The number of all items. */
   readonly itemCount: number;
   readonly latencies: readonly {
     readonly what: string;
     /** The number of the request in the open recording. */
     readonly n: number;
-    /** Milliseconds. */
+    /** The latency in milliseconds. */
     readonly before: number;
     readonly after: number;
   }[];
@@ -58,6 +58,6 @@ export interface PageComparison {
 
 /** The methods that compare recordings. */
 export interface CompareMethods {
-  /** Compares another recording with the open one. Without a name: that of the command line; null if it named none. */
+  /** Compares another recording with the open one. Without a name, it is the one on the command line; null if that has none. */
   compare(params: { readonly recording?: string }): PageComparison | null;
 }

@@ -40,7 +40,7 @@ function Contract({ contract, isOnly }: ContractOptions): JSX.Element {
   );
 }
 
-/** The revisions: negotiated once, or named by each request. */
+/** The revisions in use: negotiated once, or named by each request. */
 function versionsText({ requested, negotiated, versions }: PageContract): string {
   const perVersion = versions.map(([version, requests]) => `${version} in ${count(requests, "request")}`);
   const used = perVersion.length === 0 ? "no request" : perVersion.join(", ");

@@ -3,7 +3,7 @@ import { bytesText, count, durationText } from "../format.js";
 import type { PageCost, PageCosts, PageDuration, PageRefusal } from "../protocol.js";
 import { FrameLink, useFacts } from "./facts.js";
 
-/** The share of a model's context that the tools take, and their features that model providers refuse. */
+/** The tokens that the tools take, and their features that model providers refuse. */
 export function CostPanel(): JSX.Element {
   const costs = useFacts("costs");
   return (

@@ -3,7 +3,7 @@ import { acting, examine } from "../act/act-state.js";
 import { Icon } from "../icons.js";
 import type { PageCheck, PageFailure } from "../protocol.js";
 
-/** The checks of `parlance doctor`: what is wrong with the server, and what to do about it. */
+/** The checks of `parlance doctor`: the faults of the server, with remedies. */
 export function DoctorPanel(): JSX.Element {
   const { failure, examination } = acting.value ?? {};
   const checks = examination?.checks ?? [];
@@ -57,7 +57,7 @@ function Check({ check }: { readonly check: PageCheck }): JSX.Element {
   );
 }
 
-/** Why the command could not go on. */
+/** The failure that stopped the command. */
 function FailureCard({ failure }: { readonly failure: PageFailure }): JSX.Element {
   return (
     <article class="card must">

@@ -5,10 +5,10 @@ import { call } from "../connection.js";
 import type { PageMethods } from "../protocol.js";
 import { panel, select, view } from "../state.js";
 
-/** Milliseconds between two reads of facts about a recording that grows. */
+/** Milliseconds between two reads of facts about a growing recording. */
 const pause = 250;
 
-/** Facts about the open recording, which are read again when it has grown. Undefined until they are there. */
+/** Facts about the open recording, read again when it has grown. Undefined until they have been read. */
 export function useFacts<Name extends "contracts" | "costs" | "processes">(
   name: Name,
 ): ReturnType<PageMethods[Name]> | undefined {
@@ -19,7 +19,7 @@ export function useFacts<Name extends "contracts" | "costs" | "processes">(
     timer.current ??= window.setTimeout(
       () => {
         timer.current = undefined;
-        call(name, {}).then(setFacts, () => undefined); // The connection shows that it is lost.
+        call(name, {}).then(setFacts, () => undefined); // The state of the connection is shown elsewhere.
       },
       facts === undefined ? 0 : pause,
     );

@@ -23,7 +23,7 @@ import {
   touched,
 } from "./intercept-state.js";
 
-/** Breakpoints and faults, and the messages that are held: to be let go, changed, dropped or answered. */
+/** Breakpoints and faults, and the held messages, which the user can send, change, drop or answer. */
 export function InterceptPanel(): JSX.Element {
   const { passedOver = 0, letGo = 0 } = interception.value ?? {};
   const [held, shown] = [heldMessages.value, shownHeld.value];
@@ -64,7 +64,7 @@ export function InterceptPanel(): JSX.Element {
   );
 }
 
-/** The keys of the panel, where no field has the focus. */
+/** Handles the keys of the panel while no field has the focus. */
 function onKey(event: KeyboardEvent): void {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || shownHeld.value === undefined) return;
@@ -161,7 +161,7 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
   );
 }
 
-/** How long a message is still held. */
+/** The remaining time of a held message. */
 function TimeLeft({ held: { key } }: { readonly held: PageHeld }): JSX.Element {
   const now = useSignal(performance.now());
   useEffect(() => {
@@ -198,7 +198,7 @@ function Kinds({ shown }: { readonly shown: DraftKind }): JSX.Element {
   );
 }
 
-/** The faults to choose from, as `--fault` has them. */
+/** The available faults, in the syntax of `--fault`. */
 const faults = {
   stdio: [
     "delay 2s",
@@ -220,7 +220,7 @@ const faults = {
 
 const directions = { "": "both ways", "dir:c2s ": "of the client", "dir:s2c ": "of the server" } as const;
 
-/** Breakpoints and faults, and a form for another one. */
+/** The breakpoints and faults, and a form to add one. */
 function Rules(): JSX.Element {
   const { rules = [], transport = "stdio" } = interception.value ?? {};
   useSignalEffect(readTouched);

@@ -1,39 +1,39 @@
-// The methods by which the page holds, changes and spoils messages on their way.
+// The methods by which the page holds and changes messages, and injects faults.
 
 /** A breakpoint or a fault. */
 export interface PageRule {
   readonly kind: "break" | "fault";
-  /** The filter of a breakpoint; a fault as `--fault` has it: `tool:x => delay 2s`. */
+  /** The filter of a breakpoint, or a fault in the syntax of `--fault`: `tool:x => delay 2s`. */
   readonly text: string;
   readonly isOn: boolean;
 }
 
-/** A message on its way that waits for a person. */
+/** A held message. */
 export interface PageHeld {
   readonly key: number;
   readonly from: "client" | "server";
-  /** The method; of a response, that of its request. */
+  /** The method; for a response, that of its request. */
   readonly method: string | undefined;
-  /** The id as it was written. */
+  /** The id as written. */
   readonly id: string | undefined;
   readonly kind: "request" | "notification" | "response" | "text";
-  /** A request that can be answered in place of its receiver. */
+  /** Whether it is a request that can be answered in place of its receiver. */
   readonly isAnswerable: boolean;
   readonly bytes: number;
-  /** Its bytes are UTF-8 and can be edited. */
+  /** Whether its bytes are UTF-8, so that it can be edited. */
   readonly isText: boolean;
-  /** The filter that holds it; undefined for a message that only waits for another one. */
+  /** The filter that matches it; undefined for a message that only waits for another one. */
   readonly filter: string | undefined;
   /** The key of the held message that it must not overtake. */
   readonly behind: number | undefined;
-  /** Milliseconds until it is let go. */
+  /** Milliseconds until it is released. */
   readonly left: number | undefined;
 }
 
 /** The decision on a held message. */
 export type PageFate =
   | { readonly did: "send" | "drop" }
-  /** Other bytes in its place, or an answer to its sender. */
+  /** Send other bytes in its place, or an answer to its sender. */
   | { readonly did: "change" | "answer"; readonly text: string };
 
 /** Breakpoints, faults and held messages. */
@@ -42,9 +42,9 @@ export interface PageInterception {
   readonly rules: readonly PageRule[];
   /** Oldest first. */
   readonly held: readonly PageHeld[];
-  /** Messages that were sent on although a breakpoint matches: too much was held. */
+  /** The number of messages that were forwarded although a breakpoint matches, because too much was held. */
   readonly passedOver: number;
-  /** Messages that were let go without a person. */
+  /** The number of messages that were released without a person. */
   readonly letGo: number;
 }
 
@@ -52,7 +52,7 @@ export interface PageInterception {
 export interface InterceptMethods {
   /** Null for a page that only shows recordings. */
   interception(params: Record<string, never>): PageInterception | null;
-  /** The frames of the open recording that a rule was applied to, the newest last, by its text. */
+  /** For each rule, the frames of the open recording that it was applied to, the newest last. */
   touched(params: { readonly rules: readonly string[] }): readonly (readonly number[])[];
   /** Sets all breakpoints and faults. */
   setRules(params: { readonly rules: readonly PageRule[] }): null;

@@ -4,7 +4,7 @@ import { call } from "../connection.js";
 import type { PageFate, PageHeld, PageInterception, PageRule } from "../protocol.js";
 import { announcement, view } from "../state.js";
 
-/** Breakpoints, faults and held messages; undefined where the page only shows recordings. */
+/** Breakpoints, faults and held messages; undefined if the page only shows recordings. */
 export const interception = signal<PageInterception | undefined>(undefined);
 /** Why the last action failed. */
 export const interceptFailure = signal<string | undefined>(undefined);
@@ -20,26 +20,26 @@ export const heldMessages = computed(
 );
 
 const shownKey = signal<number | undefined>(undefined);
-/** The held message that shows. */
+/** The held message that is shown. */
 export const shownHeld = computed(
   () => heldMessages.value.find(({ key }) => key === shownKey.value) ?? heldMessages.value[0],
 );
 
-/** The texts of an edited message: the message itself, and the answers to it. */
+/** The kinds of texts of an edited message: the message itself, and the answers to it. */
 export type DraftKind = "change" | "result" | "error";
 
-/** The texts of a held message as they are edited. */
+/** The edited texts of a held message. */
 export interface Draft {
   readonly kind: DraftKind;
   readonly texts: Readonly<Record<DraftKind, string>>;
-  /** Whether it is sent as it is written, JSON or not. */
+  /** Whether it is sent unchanged, also if it is not JSON. */
   readonly isRaw: boolean;
 }
 
 const drafts = signal<ReadonlyMap<number, Draft>>(new Map());
 export const draftOfShown = computed(() => drafts.value.get(shownHeld.value?.key ?? -1));
 
-/** When the held messages are let go, in milliseconds of `performance.now()`. */
+/** When held messages are released, in milliseconds of `performance.now()`. */
 export const deadlines = signal<ReadonlyMap<number, number>>(new Map());
 
 /** Takes the state; null without an interceptor. */
@@ -64,7 +64,7 @@ export async function readInterception(): Promise<void> {
 }
 
 async function readText({ key, id = "null" }: PageHeld): Promise<void> {
-  const text = await call("heldText", { key }).catch(() => null); // Released meanwhile.
+  const text = await call("heldText", { key }).catch(() => null); // Released in the meantime.
   if (text === null) return;
   const answer = (member: string): string => prettyJson(`{"jsonrpc":"2.0","id":${id},${member}}`);
   const texts = {
@@ -81,7 +81,7 @@ export function showHeld({ key }: PageHeld): void {
   interceptFailure.value = undefined;
 }
 
-/** Changes the draft of the message that shows. */
+/** Changes the draft of the shown message. */
 export function editDraft(change: Partial<Draft>): void {
   const [held, draft] = [shownHeld.value, draftOfShown.value];
   if (held !== undefined && draft !== undefined)
@@ -96,7 +96,7 @@ export const draftFault = computed(() => {
   return scan.ok ? undefined : `not JSON: ${scan.fault.says}`;
 });
 
-/** Sends the draft of the message that shows. */
+/** Sends the draft of the shown message. */
 export function sendDraft(): void {
   const draft = draftOfShown.value;
   if (draft === undefined || draftFault.value !== undefined) return;
@@ -144,7 +144,7 @@ async function act(done: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Reads which frames the rules were applied to, whenever the recording has grown. */
+/** Reads the frames to which rules were applied. Called whenever the recording has grown. */
 export function readTouched(): void {
   const texts = interception.value?.rules.map(({ text }) => text) ?? [];
   if (view.value === undefined || texts.length === 0) return;
@@ -152,7 +152,7 @@ export function readTouched(): void {
     (all) => {
       touched.value = new Map(texts.map((text, index) => [text, all[index] ?? []]));
     },
-    () => undefined, // The connection shows that it is lost.
+    () => undefined, // The state of the connection is shown elsewhere.
   );
 }
 
@@ -163,7 +163,7 @@ function isJson(text: string): boolean {
 /** The tokens of JSON: strings, white space, brackets and commas, and everything else. */
 const token = /"(?:[^"\\]|\\.)*"|\s+|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** The same JSON on many lines; numbers, escapes and the order of members stay as they are. A text that is no JSON stays whole. */
+/** The JSON, indented; numbers, escapes and the order of members stay the same. A text that is not JSON is unchanged. */
 function prettyJson(text: string): string {
   if (!isJson(text)) return text;
   let depth = 0;
@@ -179,7 +179,7 @@ function prettyJson(text: string): string {
   });
 }
 
-/** The same JSON on one line: a line break would end the message. */
+/** The JSON on one line, because a line break would end the message. */
 function compactJson(text: string): string {
   return text.replace(token, (each) => (/^\s/.test(each) ? "" : each));
 }

@@ -33,7 +33,7 @@ export const panels: readonly Panel[] = [
 /** The lower half of the page: the selected frame, or facts about the whole recording. */
 export function Panels(): JSX.Element {
   const Shown = panels.find(({ name }) => name === panel.value)?.show ?? FrameDetail;
-  // Only the command that has started or reached a server can examine it, and only one on the way of the messages can hold them.
+  // Only a command that is connected to a server can examine it, and only one that forwards its messages can hold them.
   const offered = panels.filter(
     ({ name }) =>
       (name !== "doctor" || acting.value !== undefined) && (name !== "intercept" || interception.value !== undefined),

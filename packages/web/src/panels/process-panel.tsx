@@ -4,7 +4,7 @@ import { Icon } from "../icons.js";
 import type { PageOrigin, PageProcess } from "../protocol.js";
 import { FrameLink, useFacts } from "./facts.js";
 
-/** The process of the server: how it was started, how it ended, and what it last wrote to stderr. It stays after the end. */
+/** The process of the server: how it was started, how it ended, and its last output on stderr. The panel stays after the end. */
 export function ProcessPanel(): JSX.Element {
   const { origin, processes = [] } = useFacts("processes") ?? {};
   return (

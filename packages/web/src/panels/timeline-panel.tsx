@@ -17,19 +17,19 @@ import {
   zoomTo,
 } from "./timeline-state.js";
 
-/** Pixels of a lane. */
+/** The height of a lane, in pixels. */
 const laneHeight = 22;
 
-/** Pixels above the first lane, for the outline of a selected span. */
+/** The space above the first lane in pixels, for the outline of a selected span. */
 const gap = 3;
 
-/** Labels on the axis of time. */
+/** The number of labels on the time axis. */
 const labels = 6;
 
-/** Pixels from which a press that moves selects a part of the recording. */
+/** The distance in pixels from which dragging selects a part of the recording. */
 const dragged = 5;
 
-/** Operations as spans: those that ran at the same time are in lanes, one below the other. */
+/** Operations as spans; those that ran at the same time are in separate lanes. */
 export function TimelinePanel(): JSX.Element {
   useEffect(followTimeline, []);
   const chosen = span.value;
@@ -43,7 +43,7 @@ export function TimelinePanel(): JSX.Element {
   );
 }
 
-/** The times, and the buttons that change them. */
+/** The time axis, and the buttons that change the shown part. */
 function Axis(): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -127,13 +127,13 @@ function isDragged([from, to]: readonly [number, number]): boolean {
   return Math.abs(to - from) > dragged;
 }
 
-/** The time at a place of the lanes, in pixels. */
+/** The time at a horizontal position of the lanes, in pixels. */
 function timeAt(place: number): number {
   const [from, until] = shownRange.value;
   return from + (place / lanesWidth.value) * (until - from);
 }
 
-/** The selected span, or the narrow ones that it is one of. */
+/** The selected span, or the merged narrow spans with it. */
 function shownSpan(): PageSpan | undefined {
   const { n, at = 0 } = span.value ?? {};
   const { spans } = timeline.value;
@@ -178,7 +178,7 @@ function Bar({ shown, isSelected }: BarOptions): JSX.Element {
   );
 }
 
-/** A part of a span, in percent of what shows of it. */
+/** The place of a part in the visible part of its span, in percent. */
 function within({ at, until }: PageSpan, begun: number, end: number | undefined): { left: string; width: string } {
   const [left, right] = [percent(at), percent(until ?? Number.POSITIVE_INFINITY)];
   const share = (time: number): number => ((percent(time) - left) / Math.max(right - left, Number.MIN_VALUE)) * 100;
@@ -188,7 +188,7 @@ function within({ at, until }: PageSpan, begun: number, end: number | undefined)
   };
 }
 
-/** Shows only the rows of a span; of several narrow ones, their part of the recording. */
+/** Shows only the rows of a span; for merged narrow spans, zooms to them. */
 function enter({ n, count: spans, at, until = Number.POSITIVE_INFINITY }: PageSpan): void {
   if (spans === 1) showOnlySpan(onlySpan.value === n ? undefined : n);
   else zoomTo(at, until);
@@ -242,10 +242,10 @@ function onWheel(event: WheelEvent): void {
   event.preventDefault();
 }
 
-/** The most parts of a span that show. */
+/** The maximum number of parts shown of a span. */
 const mostParts = 100;
 
-/** The selected span in words: who waited for whom, and its parts. */
+/** The selected span in words: which side waited, and its parts. */
 function SpanDetail({ shown }: { readonly shown: PageSpanDetail }): JSX.Element {
   const { n, what, at, until, parts, partCount, noticeCount, rowCount } = shown;
   const isOnly = onlySpan.value === n;
@@ -310,7 +310,7 @@ function Part({ part, begun }: { readonly part: PageSpanPart; readonly begun: nu
   );
 }
 
-/** Who waited for whom. */
+/** Which side waited for the other, and how long. */
 function waitText({ kind, from, waited }: PageSpanDetail): string {
   if (waited === 0) return "";
   const [asking, answering] = from === "client" ? ["client", "server"] : ["server", "client"];

@@ -1,20 +1,20 @@
-/** A span on the timeline, or several that are too narrow to be shown one by one; see `Span` of `@parlance/wire`. */
+/** A span on the timeline, or several merged ones that are too narrow; see `Span` of `@parlance/wire`. */
 export interface PageSpan {
   /** The number of its first row. */
   readonly n: number;
   readonly kind: "operation" | "sign-in";
-  /** The spans that it stands for. */
+  /** The number of spans that it represents. */
   readonly count: number;
   readonly from: "client" | "server";
-  /** Its method and the tool, the prompt or the URI; without control characters. */
+  /** The method and the tool, prompt or URI, without control characters. */
   readonly what: string;
   readonly lane: number;
   /** Milliseconds since the recording began. */
   readonly at: number;
-  /** Undefined while it waits. */
+  /** When it ended; undefined while it is open. */
   readonly until: number | undefined;
   readonly isBad: boolean;
-  /** The parts within the first request, of a span that has room for them. */
+  /** The parts, if the span is wide enough for them. */
   readonly parts: readonly Pick<PageSpanPart, "kind" | "at" | "until">[];
   /** The times of its notifications. */
   readonly notices: readonly number[];
@@ -36,7 +36,7 @@ export interface PageSpanPart {
 /** The spans of a part of the recording. */
 export interface PageTimeline {
   readonly lanes: number;
-  /** In the order of their beginnings. */
+  /** The spans, in order of their starts. */
   readonly spans: readonly PageSpan[];
 }
 
@@ -49,7 +49,10 @@ export interface PageSpanDetail extends Omit<PageSpan, "parts" | "notices" | "co
   /** The numbers of its first rows. */
   readonly rows: readonly number[];
   readonly rowCount: number;
-  /** Milliseconds that the side which answers has waited for the other one: for answers to its questions, and for further rounds. */
+  /**
+   * Milliseconds that the receiver of the operation waited for its sender: for responses to input requests, and for further
+   * rounds.
+   */
   readonly waited: number;
 }
 
@@ -57,6 +60,6 @@ export interface PageSpanDetail extends Omit<PageSpan, "parts" | "notices" | "co
 export interface TimelineMethods {
   /** The spans between two times, in milliseconds, for a width in pixels. */
   timeline(params: { readonly from: number; readonly until: number; readonly pixels: number }): PageTimeline;
-  /** The span of a row; null for a row of none. */
+  /** The span of a row; null without one. */
   span(params: { readonly n: number }): PageSpanDetail | null;
 }

@@ -3,7 +3,7 @@ import { call } from "../connection.js";
 import type { PageSpanDetail, PageTimeline } from "../protocol.js";
 import { duration, frame, panel, select, view } from "../state.js";
 
-/** Milliseconds between two reads of a timeline that grows. */
+/** Milliseconds between two reads of a growing timeline. */
 const pause = 250;
 
 /** The shortest part of a recording that is shown, in milliseconds. */
@@ -28,13 +28,13 @@ export const span = signal<PageSpanDetail | undefined>(undefined);
 
 const none: ReadonlySet<number | undefined> = new Set();
 
-/** The rows of the span, while the timeline shows. */
+/** The rows of the span, while the timeline is visible. */
 export const spanRows = computed(
   (): ReadonlySet<number | undefined> =>
     panel.value === "timeline" && span.value !== undefined ? new Set(span.value.rows) : none,
 );
 
-/** Shows a part of the recording, which is kept within it. */
+/** Shows a part of the recording, clamped to its times. */
 export function zoomTo(from: number, until: number): void {
   const length = Math.max(until - from, shortest);
   const start = Math.max(0, Math.min(from, duration.value - length));
@@ -47,14 +47,14 @@ export function zoomBy(factor: number, around: number = middle()): void {
   zoomTo(around - (around - from) * factor, around + (until - around) * factor);
 }
 
-/** Shows the part before or after the one that shows, by a share of its length. */
+/** Moves the shown part by a share of its length. */
 export function pan(share: number): void {
   const [from, until] = shownRange.value;
   const by = (until - from) * share;
   if (zoom.value !== undefined) zoomTo(from + by, until + by);
 }
 
-/** The middle of the selected span if it shows, or else of what shows. */
+/** The middle of the selected span if it is visible, or else of the shown part. */
 function middle(): number {
   const [from, until] = shownRange.value;
   const { at, until: end = at } = span.value ?? { at: -1 };
@@ -75,14 +75,14 @@ async function read(): Promise<void> {
   if (isReading || lanesWidth.value === 0) return;
   isReading = true;
   const [from, until] = shownRange.value;
-  const found = await call("timeline", { from, until, pixels: lanesWidth.value }).catch(() => undefined); // The connection shows that it is lost.
+  const found = await call("timeline", { from, until, pixels: lanesWidth.value }).catch(() => undefined); // The state of the connection is shown elsewhere.
   if (found !== undefined) timeline.value = found;
   await new Promise((resolve) => setTimeout(resolve, view.value?.live === true ? pause : 0));
   isReading = false;
   if (isStale) await read();
 }
 
-/** Reads what the timeline shows, as long as it is open. Returns a function that ends it. */
+/** Reads the shown spans while the timeline is open. Returns a function that stops this. */
 export function followTimeline(): () => void {
   const endReading = effect(() => {
     void [view.value, shownRange.value, lanesWidth.value];

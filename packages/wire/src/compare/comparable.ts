@@ -119,7 +119,7 @@ export class Comparable {
     if (kind !== "req" || operation === undefined) return;
     this.#open.set(operation, item);
     if (!isDeclaring(message)) return;
-    hearClient(message, this.#client);
+    takeClient(message, this.#client);
     const version = namedVersion(message);
     if (method !== methods.initialize && version !== undefined) this.#versions.add(version);
   }
@@ -128,7 +128,7 @@ export class Comparable {
     const { method } = request;
     if (result === undefined) return;
     if (isDeclaring(request) && isOpening(method)) {
-      hearServer(result, this.#server);
+      takeServer(result, this.#server);
       const { protocolVersion } = result;
       if (method === methods.initialize && typeof protocolVersion === "string") this.#versions.add(protocolVersion);
     }
@@ -147,7 +147,7 @@ function isDeclaring({ from, method, revision }: WireMessage): boolean {
   return from === "client" && (method === methods.initialize || revision?.era !== "handshake");
 }
 
-function hearClient({ method, params }: WireMessage, client: Record<string, unknown>): void {
+function takeClient({ method, params }: WireMessage, client: Record<string, unknown>): void {
   const meta = metaOf(params);
   const isHandshake = method === methods.initialize;
   const info = isHandshake ? params.clientInfo : meta[metaKeys.clientInfo];
@@ -156,7 +156,7 @@ function hearClient({ method, params }: WireMessage, client: Record<string, unkn
   if (capabilities !== undefined) client.capabilities = capabilities;
 }
 
-function hearServer(result: JsonObject, server: Record<string, unknown>): void {
+function takeServer(result: JsonObject, server: Record<string, unknown>): void {
   const info = result.serverInfo ?? metaOf(result)[metaKeys.serverInfo];
   for (const [name, value] of Object.entries({ ...result, serverInfo: undefined, info })) {
     if (value !== undefined && told.has(name)) server[name] = value;

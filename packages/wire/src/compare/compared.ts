@@ -19,7 +19,10 @@ export function isOpening(method: string | undefined): boolean {
   return method === methods.initialize || method === methods.discover;
 }
 
-/** A message of a frame, or the whole frame. It has no reference to the message, so that the conversation can be garbage-collected. */
+/**
+ * A message of a frame, or the whole frame. It has no reference to the message, so that the conversation can be
+ * garbage-collected.
+ */
 interface Place {
   readonly frame: Frame;
   /** Undefined for a frame that is not a message. */

@@ -98,7 +98,10 @@ export class Conversation {
     return this.rows.flatMap(({ verdicts }) => verdicts);
   }
 
-  /** The parts of tool definitions that model providers refuse, by the latest list of each session. These are not rules of the protocol. */
+  /**
+   * The parts of tool definitions that model providers refuse, by the latest list of each session. These are not rules of the
+   * protocol.
+   */
   portability(): readonly Verdict[] {
     const judge = new Judge(portabilityRules);
     const verdicts = this.sessions.flatMap((session) =>

@@ -236,7 +236,10 @@ function kindOfMessage(value: unknown): MessageKind {
   return Object.hasOwn(value, "error") ? "err" : "none";
 }
 
-/** The key that pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. The key of a number that a double cannot hold is its literal. */
+/**
+ * The key that pairs ids: `1` and `"1"` differ, `1` and `1.0` do not. The key of a number that a double cannot hold is its
+ * literal.
+ */
 export function keyOfId(literal: string): string {
   if (literal.startsWith('"')) return `string ${JSON.parse(literal) as string}`; // The scan found a number.
   const number = Number(literal);

@@ -31,7 +31,9 @@ export class Operations {
   readonly #byExchange = new Map<number, OpenOperation>();
   readonly #times = new Times();
 
-  /** @param keepsAll whether operations stay complete long after their response, which takes much memory in a long conversation */
+  /**
+   * @param keepsAll whether operations stay complete long after their response, which takes much memory in a long conversation
+   */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }

@@ -4,7 +4,10 @@ import type { Verdict } from "../rules/rule.js";
 import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
-/** The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `oauth` the body of a sign-in exchange. */
+/**
+ * The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `oauth` the body of a sign-in
+ * exchange.
+ */
 export type RowKind =
   | "req"
   | "res"

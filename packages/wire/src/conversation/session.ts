@@ -246,11 +246,11 @@ export class WireSession {
 
   #begin(request: WireMessage): RecordedOperation {
     const operation = this.#requests.begin(request);
-    if (request.from === "client") this.#hearClient(request);
+    if (request.from === "client") this.#takeClient(request);
     return operation;
   }
 
-  #hearClient(request: WireMessage): void {
+  #takeClient(request: WireMessage): void {
     const { params, method } = request;
     const version = namedVersion(request);
     if (version !== undefined) {
@@ -270,19 +270,19 @@ export class WireSession {
     const { request } = operation;
     const { result } = answer;
     if (request.from !== "client") return;
-    if (result !== undefined) this.#hearServer(request, answer, result);
+    if (result !== undefined) this.#takeServer(request, answer, result);
     // A handshake that was refused may be tried again.
     else if (request.method === methods.initialize && this.#phase === "initializing" && !this.#isShared)
       this.#phase = "new";
   }
 
-  #hearServer(request: WireMessage, answer: WireMessage, result: JsonObject): void {
+  #takeServer(request: WireMessage, answer: WireMessage, result: JsonObject): void {
     const { method, params } = request;
     if (request.revision?.era === "stateless") this.#speaksStateless = true;
     if (method === methods.initialize) this.#agree(result.protocolVersion);
     if ((method === methods.initialize || method === methods.discover) && isObject(result.capabilities))
       this.#serverCapabilities = result.capabilities;
-    if (method === methods.listTools) this.#hearTools(answer, result);
+    if (method === methods.listTools) this.#takeTools(answer, result);
     if (typeof result.nextCursor === "string" && this.cursors.size < mostRemembered)
       this.cursors.add(result.nextCursor);
     const { uri, level } = params;
@@ -301,7 +301,7 @@ export class WireSession {
     this.#unknownVersion = this.#agreed === undefined ? version : undefined;
   }
 
-  #hearTools(listed: WireMessage, { tools }: JsonObject): void {
+  #takeTools(listed: WireMessage, { tools }: JsonObject): void {
     for (const [index, definition] of (Array.isArray(tools) ? (tools as readonly unknown[]) : []).entries()) {
       if (!isObject(definition) || typeof definition.name !== "string" || this.tools.size >= mostRemembered) continue;
       this.tools.set(definition.name, { definition, listed, pointer: `${listed.pointer}/result/tools/${index}` });

@@ -4,7 +4,7 @@ import { frameOf, type Sender } from "../recording/frame.js";
 import { type MessageContext, type RecordedOperation, WireMessage } from "./message.js";
 
 /** Requests that are kept complete: their results change the session, or they start a subscription. There are few of them. */
-const telling: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.listen]);
+const keptMethods: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.listen]);
 
 /**
  * An answered operation in a fraction of the memory. It keeps only the members that rules compare with a later message with the
@@ -41,7 +41,7 @@ export class SettledOperation implements RecordedOperation {
     const isAlone = pointer === "" && answer.pointer === "" && frame.entry.req === undefined;
     const { resultType = "complete", task } = result;
     const isOver = previous === undefined && !isObject(task) && resultType === "complete";
-    const isPlain = !telling.has(method) && !("ref" in params);
+    const isPlain = !keptMethods.has(method) && !("ref" in params);
     if (id === undefined || !isOpened || !isAlone || !isOver || !isPlain) return undefined;
     return new SettledOperation(number, request, answer, id);
   }

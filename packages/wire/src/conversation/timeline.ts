@@ -285,7 +285,10 @@ export class Timeline {
     }
   }
 
-  /** Takes an exchange with another address than the server's: after a 401, and in the recording of a client, it is part of a sign-in. */
+  /**
+   * Takes an exchange with another address than the server's: after a 401, and in the recording of a client, it is part of a
+   * sign-in.
+   */
   #takeSignIn(exchange: HttpExchange, row: Row, tracked: Tracked): void {
     const { n = 0, at, from = "client" } = row;
     const isOfClient = /^https?:/.test(exchange.request.url ?? "");

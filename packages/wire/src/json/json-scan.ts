@@ -101,7 +101,9 @@ export class JsonText {
   }
 }
 
-/** The object in a text, if `JSON.stringify` would write the same text. A text of this length has too few brackets to be too deep. */
+/**
+ * The object in a text, if `JSON.stringify` would write the same text. A text of this length has too few brackets to be too deep.
+ */
 function plainObject(text: string): JsonObject | undefined {
   if (!text.startsWith("{") || text.length > 2 * deepest || text.includes("\\ud")) return undefined;
   try {

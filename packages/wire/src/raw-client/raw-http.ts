@@ -105,7 +105,10 @@ export class RawHttp implements RawClient {
     }
   }
 
-  /** A signal that ends one exchange. Not made by `AbortSignal.any`: in Node 20 such a signal can be garbage-collected before it fires. */
+  /**
+   * A signal that ends one exchange. Not made by `AbortSignal.any`: in Node 20 such a signal can be garbage-collected before it
+   * fires.
+   */
   #exchange(): { signal: AbortSignal; isLate: () => boolean; clearTimeout: () => void; done: () => void } {
     const controller = new AbortController();
     let late = false;

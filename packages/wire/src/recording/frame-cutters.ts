@@ -2,7 +2,10 @@ import { PartialFrame } from "@parlance/mcp/jsonrpc";
 import { decodeUtf8 } from "@parlance/mcp/protocol";
 import type { FrameEntry } from "./entry.js";
 
-/** The maximum number of bytes kept of one frame. It protects the recording and the memory from a peer that sends an endless frame. */
+/**
+ * The maximum number of bytes kept of one frame. It protects the recording and the memory from a peer that sends an endless
+ * frame.
+ */
 const mostKept = 16 * 1024 * 1024;
 
 /** The maximum number of chunks of one frame whose times are kept: a frame may arrive byte by byte. */

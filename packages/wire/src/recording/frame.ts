@@ -115,7 +115,9 @@ const mostPerCharacter = 3;
 let pool = new Uint8Array(0);
 let pooled = 0;
 
-/** Like `bytesOf`, but in a part of a larger buffer: 200,000 separate buffers would take more time and memory than their contents. */
+/**
+ * Like `bytesOf`, but in a part of a larger buffer: 200,000 separate buffers would take more time and memory than their contents.
+ */
 export function pooledBytesOf(recorded: RecordedBytes): Uint8Array {
   const { raw } = recorded;
   if (raw === undefined || raw.length > mostPooled) return bytesOf(recorded);

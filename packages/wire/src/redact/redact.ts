@@ -63,7 +63,9 @@ function coverCredential(name: string, value: string): string {
 
 const usual = new Secrets();
 
-/** Covers secrets that are recognized by their shape or by a name before them, such as tokens, and the user and password in a URL. */
+/**
+ * Covers secrets that are recognized by their shape or by a name before them, such as tokens, and the user and password in a URL.
+ */
 function coverShapes(text: string): string {
   if (!usual.mayBeIn(text)) return text;
   const bytes = encoder.encode(text);
@@ -430,7 +432,8 @@ function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): read
         return [start, offsetOf(at + match.length)];
       }).filter(([start, end]) => end > start);
     } catch (error) {
-      // V8 can run out of stack in a match of megabytes, in a process with many compiled patterns. Then the whole text is covered.
+      // V8 can run out of stack in a match of megabytes, in a process with many compiled patterns. Then the whole text is
+      // covered.
       if (!(error instanceof RangeError)) throw error;
       return [[from, to] as const];
     }
@@ -454,8 +457,8 @@ const escapes = /\\(?:u[0-9a-fA-F]{4}|.)/g;
 function withWholeEscapes(range: ByteRange, { start, end }: JsonNode, bytes: Uint8Array): ByteRange {
   let [from, to] = range;
   for (const { 0: written, index } of bytewise.decode(bytes.subarray(start, end)).matchAll(escapes)) {
-    const [first, behind] = [start + index, start + index + written.length];
-    if (first < to && behind > from) [from, to] = [Math.min(first, from), Math.max(behind, to)];
+    const [first, after] = [start + index, start + index + written.length];
+    if (first < to && after > from) [from, to] = [Math.min(first, from), Math.max(after, to)];
   }
   return [from, to];
 }

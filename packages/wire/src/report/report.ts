@@ -151,7 +151,9 @@ interface Leaving {
   isSignalled: boolean;
 }
 
-/** The crashes of a conversation, in order. A server that exits after its client left, or on a signal of the host, did not crash. */
+/**
+ * The crashes of a conversation, in order. A server that exits after its client left, or on a signal of the host, did not crash.
+ */
 function crashesOf({ rows, sessions }: Conversation): readonly Crash[] {
   const leaving = new Map<string, Leaving>();
   return rows.flatMap(({ entry }) => {

@@ -290,9 +290,9 @@ export function isStateless({ facts }: Revision): boolean {
 /** Whether an exchange belongs to MCP: a proxy also sees metadata, tokens and pages. */
 export function isMcp({ request, messages, isAddressed }: HttpExchange): boolean {
   const names = (request.headers ?? []).map(([name]) => name.toLowerCase());
-  const wantsStream = headerOf(request, "accept")?.includes(eventStream) ?? false;
+  const acceptsStream = headerOf(request, "accept")?.includes(eventStream) ?? false;
   if (messages.length > 0) return true;
-  return isAddressed && (wantsStream || names.some((name) => name.startsWith("mcp-")));
+  return isAddressed && (acceptsStream || names.some((name) => name.startsWith("mcp-")));
 }
 
 /** The type that a header begins with, without its parameters. */

@@ -15,7 +15,9 @@ export const levels: readonly Level[] = ["must", "should", "may"];
 
 /** A sentence of the specification, and how strong it is. A member that differs by revision is a function of the revision. */
 export interface Clause {
-  /** The word in `sentence`; `must` for a declaration of the schema, and `may` for a sentence without such a word or no sentence. */
+  /**
+   * The word in `sentence`; `must` for a declaration of the schema, and `may` for a sentence without such a word or no sentence.
+   */
   readonly level: Level | ((revision: Revision) => Level);
   /**
    * The sentence of the specification, verbatim except for emphasis and links; an ellipsis marks omissions. Absent if no sentence

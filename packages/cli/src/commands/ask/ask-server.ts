@@ -13,15 +13,15 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { alsoBroken, bytesText, durationText } from "../../shared/output/quantities.js";
 import type { Style } from "../../shared/output/style.js";
 
-/** One operation of a server, and how its result is printed. */
+/** One operation on a server, and the text of its result. */
 export interface Operation<Result> {
   /** The method whose response is timed. */
   readonly method: string;
-  /** Performs it. An error ends the command. */
+  /** Performs the operation. An error ends the command. */
   readonly perform: (client: Client, options: ClientCallOptions) => Promise<Result>;
   /** The result as text. */
   readonly lines: (result: Result, style: Style) => readonly string[];
-  /** Why the result is a failure; undefined if it is not. */
+  /** Why the result is a failure; undefined for a success. */
   readonly failed?: (result: Result) => string | undefined;
   /** Notes on the result, printed on stderr. */
   readonly notes?: (result: Result) => readonly string[];
@@ -29,14 +29,14 @@ export interface Operation<Result> {
 
 /** The target and the flags of the command line. */
 export interface Asking {
-  /** The target as it is written; undefined for the command after `--`. */
+  /** The target as written; undefined for the command after `--`. */
   readonly target: string | undefined;
   readonly flags: ServerFlags & { readonly revision?: string };
   readonly invocation: Invocation;
 }
 
 /**
- * Opens a conversation for one operation: prints its result on stdout, or as JSON with `--json`, and what it took on stderr.
+ * Opens a conversation for one operation. Prints the result on stdout, as JSON with `--json`, and the latency and size on stderr.
  * Resolves to the exit code.
  */
 export async function askServer<Result>(

@@ -86,10 +86,10 @@ async function call({ target, rest }: TargetWords, flags: CallFlags, invocation:
   });
 }
 
-/** Saves a request, once its arguments are typed. */
+/** Saves a request with its typed arguments. */
 type Save = (request: Pick<SavedRequest, "method" | "params">) => Promise<void>;
 
-/** Saves a request under a name; without one, nothing. @throws Failure if there is one of that name */
+/** The function that saves a request under a name; it does nothing without a name. @throws Failure if the name is taken */
 async function saver(requests: SavedRequests, name: string | undefined, { err }: Invocation): Promise<Save> {
   if (name === undefined) return async () => undefined;
   const taken = (): Failure =>
@@ -123,7 +123,7 @@ interface WrittenCall {
   readonly name: string;
   /** The arguments of a saved request. */
   readonly args: JsonObject;
-  /** The arguments of the command line, which replace those. */
+  /** The arguments of the command line, which override the saved ones. */
   readonly written: readonly WrittenArgument[];
   readonly save: Save;
 }
@@ -140,7 +140,7 @@ async function callTool(
   return client.tools.call(name, args, options).catch(explainInternal);
 }
 
-/** Makes a saved request that is no plain call of a tool. Arguments are those of a prompt, or members of the params. */
+/** Sends a saved request that is not a plain tool call. Arguments are those of a prompt, or members of the params. */
 async function repeat(
   client: Client,
   { method, params, written, save }: Pick<SavedRequest, "method" | "params"> & Pick<WrittenCall, "written" | "save">,
@@ -170,7 +170,7 @@ const bareMessage = "Internal error";
 function toolResultLines(result: CallToolResult, style: Style): readonly string[] {
   const { content, structuredContent } = result;
   const structured = "structuredContent" in result ? prettyJson(structuredContent).split("\n") : [];
-  // A tool with structured output repeats it as text, for clients that read nothing else.
+  // A tool repeats its structured output as text, for clients that read only text.
   const blocks = content.filter((block) => structured.length === 0 || !repeats(block, structuredContent));
   return [...blocks.flatMap((block) => blockLines(block, style)), ...structured];
 }

@@ -96,7 +96,7 @@ async function read(client: Client, list: OfferedList, options: AskOptions): Pro
     if (!(error instanceof RpcError)) throw error;
     // The server has not advertised it.
     if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
-    // Many servers have resources but no templates method: that is no failure.
+    // Many servers have resources but no templates method: that is not a failure.
     if (list.name === "templates" && error.code === codes.methodNotFound) return { list, items, isOffered: false };
     return { list, items, isOffered: true, failure: toFailure(error, "open").message };
   }
@@ -130,11 +130,11 @@ function headOf(name: ListName, amount: number, isOffered: boolean): string {
     : `no ${name}: the server does not offer any`;
 }
 
-/** One row of a list: a name and what describes it. */
+/** One row of a list: a name with its description. */
 interface Entry {
   readonly name: string;
   readonly description: string;
-  /** Its arguments, or what it is. */
+  /** The arguments of a tool or prompt; for another item, its facts. */
   readonly details: readonly string[];
 }
 
@@ -149,7 +149,7 @@ function listLines(name: ListName, items: readonly unknown[], { style, width }: 
   const start = indent.length + longest + indent.length;
   const room = width - start;
   return entries.flatMap(({ name: written, description, details }) => {
-    // Names are copied into commands: never cut them; a long one has a line of its own.
+    // Users copy names into commands, so names are never cut; a long one gets a line of its own.
     const isLong = widthOf(cut(written, width)) > longest;
     const first = style.bold(isLong ? cut(written, width - indent.length) : left(written, longest));
     const lines = [cut(description, room), ...wrap(details, room).map(style.dim)].filter((line) => line !== "");
@@ -187,7 +187,7 @@ function argumentText({ name, required }: JsonObject): string {
   return `${text(name)}${required === true ? "" : "?"}`;
 }
 
-/** Words of the server, joined by commas, in lines of at most `width` columns. */
+/** Joins words of the server with commas, in lines of at most `width` columns. */
 function wrap(words: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -199,7 +199,7 @@ function wrap(words: readonly string[], width: number): readonly string[] {
   return lines;
 }
 
-/** The first sentence or line of a description, which may be long: `parlance list --json` has all of it. */
+/** The first sentence or line of a description; `parlance list --json` prints the whole description. */
 function oneLine(value: unknown): string {
   const [first = ""] = text(value).trim().split(/\r?\n/);
   return first.trim();

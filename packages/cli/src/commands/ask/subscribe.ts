@@ -67,7 +67,7 @@ async function subscribe(
   });
 }
 
-/** @throws Failure for a subscription that the server did not end in order */
+/** @throws Failure if the subscription ended with an error */
 async function requireEnded({ closed }: Subscription): Promise<void> {
   const { reason, error } = await closed;
   if (reason === "ended") return;

@@ -41,10 +41,13 @@ const examples = `Examples:
   parlance bridge --listen http://127.0.0.1:8080/mcp -- node server.js
   parlance bridge --env API_KEY -- uvx some-server`;
 
-/** Milliseconds that running calls have to finish when the program is asked to end. */
+/** Milliseconds that running calls get to finish after an interrupt. */
 const grace = 5_000;
 
-/** Milliseconds until SIGTERM, and again until SIGKILL. Hosts kill a program two seconds after they close its stdin; its servers must exit before. */
+/**
+ * Milliseconds until SIGTERM, and then until SIGKILL. Hosts kill a program two seconds after they close its stdin, so its servers
+ * must exit earlier.
+ */
 const exitGrace = 900;
 
 /** Adds `parlance bridge`. */
@@ -75,10 +78,10 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
   const options: BridgeOptions = {
     timeout: flags.timeout,
     ...(flags.revision !== undefined && { revision: flags.revision }),
-    candid: flags.listen === undefined, // The client on stdio has started this program itself.
+    candid: flags.listen === undefined, // The client on stdio started this program.
     report: (each) => tell(each, err),
     onLost(error) {
-      const failure = withoutLastWords(toKind(error, "opening"));
+      const failure = withoutStderr(toKind(error, "opening"));
       lost.push(failure);
       printFailure(failure, err);
     },
@@ -88,7 +91,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
     if (flags.listen === undefined) await serveHost(bridge, invocation);
     else await serveClients(bridge, { ...flags, listen: flags.listen }, invocation);
   } finally {
-    await bridge.close(); // `onLost` may still be called until everything is closed.
+    await bridge.close(); // `onLost` may be called until everything is closed.
   }
   if (interrupt.stop.aborted) return interrupt.exitCode;
   return lost[0]?.exitCode ?? exitCodes.clean;
@@ -142,12 +145,12 @@ async function serveClients(
 function tell(report: Report, err: Output): void {
   if (report.kind !== "fault") return;
   const { error, method } = report;
-  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // The other lines are stderr, which is printed as it arrives.
+  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // Every other line is stderr, which is printed on arrival.
   err.print(...visibleLines(`${method}: ${why}`));
 }
 
-/** Removes the last lines of stderr from a message: they have been printed already. */
-function withoutLastWords({ message, exitCode, remedy, cause }: Failure): Failure {
+/** Removes the lines of stderr from a failure: they have been printed already. */
+function withoutStderr({ message, exitCode, remedy, cause }: Failure): Failure {
   const headline = message.replace(/; (?:its last lines on stderr:|it wrote nothing to stderr)$/, "");
   return new Failure(headline, remedy === undefined ? { exitCode, cause } : { exitCode, remedy, cause });
 }
@@ -163,16 +166,16 @@ interface Listening {
 
 interface ListenOptions {
   readonly report: Reporter;
-  /** Of web pages, for HTTP. */
+  /** The allowed origins of web pages, for HTTP. */
   readonly allowedOrigins: readonly string[] | undefined;
 }
 
 type Listen = (server: Servable, at: URL, options: ListenOptions) => Promise<Listening>;
 
-/** By the scheme of the address. */
+/** The functions that listen, by the scheme of the address. */
 const transports: Readonly<Record<string, Listen>> = {
   async "http:"(served, { hostname, port, pathname }, { report, allowedOrigins = [] }) {
-    // Clients of 2024-11-05 may connect too: every client is on this machine.
+    // HTTP+SSE of 2024-11-05 is allowed, because every client is on this machine.
     const host = hostname.replace(/^\[|\]$/g, "");
     const path = pathname === "/" ? "/mcp" : pathname;
     return serveHttp(served, { host, port: Number(port), path, legacySse: true, allowedOrigins, report });

@@ -24,21 +24,21 @@ export interface CheckTargetOptions {
   readonly timeout: number;
   /** Default: every revision. */
   readonly revision?: readonly string[];
-  /** Show what passed, too. */
+  /** Show passed probes, too. */
   readonly all?: true;
-  /** Say what model providers refuse in the definitions of tools. */
+  /** Report features of tool definitions that model providers refuse. */
   readonly portability?: true;
   readonly record?: string;
   readonly format: ReportFormat;
   readonly failOn: readonly Concern[];
   readonly expectations: readonly Expectation[];
-  /** The value of `Authorization` with a token of another server. */
+  /** The name of the variable with a token for another server. */
   readonly foreignTokenEnv?: string;
-  /** The same with a token of another user. */
+  /** The name of the variable with a token of another user. */
   readonly otherTokenEnv?: string;
 }
 
-/** Examines a server, and prints what came of it. Resolves to an exit code. @throws Failure where nothing came of it */
+/** Examines a server and prints the result. Resolves to an exit code. @throws Failure if no conversation could be opened */
 export async function checkTarget(
   target: Target,
   options: CheckTargetOptions,
@@ -78,7 +78,7 @@ export async function checkTarget(
   return exitCodeOf(report);
 }
 
-/** Whether the server has refused every conversation for lack of a token, so that only its authorization was examined. */
+/** Whether the server refused every conversation without a token, so that only its authorization was examined. */
 function isUnauthorized({ revisions }: Examination): boolean {
   return revisions.every(({ notSpoken }) => notSpoken !== undefined) && revisions.some(wasAsked);
 }
@@ -94,7 +94,7 @@ function unauthorized(title: string): Failure {
   });
 }
 
-/** A server that cannot be spoken to has not broken a rule. */
+/** Throws if no revision could be negotiated: such a server has not broken a rule. @throws Failure */
 async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {
   const { title } = target;
   if (revisions.length === 0 || revisions.some(wasAsked)) return;
@@ -116,7 +116,7 @@ function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
   return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
 }
 
-/** Why a server cannot be reached. `fetch` refuses some ports as bad without a connection: this connects. */
+/** Why a server cannot be reached. It opens a connection, because `fetch` blocks some ports without a connection. */
 async function reasonOf({ hostname, port }: URL, why: string): Promise<string> {
   if (why !== "bad port") return why;
   const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));

@@ -135,7 +135,7 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const { expect: expectations } = flags;
   if (path === undefined) {
     const target = await withKeptToken(await chooseTarget(word, command, flags));
-    // Much of what an examination asks is due no answer: of every request, a probe says whether it is.
+    // Many messages of an examination need no response; the probes report missing ones.
     const failOn = flags.failOn ?? defaultConcerns.filter((concern) => concern !== "pending");
     return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
   }
@@ -156,9 +156,9 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);
 }
 
-/** The recording that a word means; undefined where it means a target. @throws Failure for what is neither */
+/** The recording that a word names; undefined if it names a target. @throws Failure for a word that names neither */
 async function recordingOf(word: string): Promise<string | undefined> {
-  // The name of a file may hold a space, as a command line does.
+  // A file name may contain a space, like a command line.
   const isFile = /\.parlance\.jsonl(?:\.gz)?$/.test(word) && existsSync(word);
   if (isFile) return word;
   if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word) || namesConfigured(word)) return undefined;
@@ -170,7 +170,7 @@ async function recordingOf(word: string): Promise<string | undefined> {
   );
 }
 
-/** Damage comes first, because unreadable entries may hide anything. */
+/** The exit code of a report. Damage comes first, because unreadable entries may hide other faults. */
 function exitCodeOf({ passed, failedFor }: CheckReport): number {
   if (passed) return exitCodes.clean;
   return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;

@@ -9,7 +9,7 @@ import type { Examination, ProbeResult, RevisionResult } from "./examination/exa
 
 const idWidth = 6;
 
-/** The result of an examination, for a person: each revision, with its remarkable probes. */
+/** The result of an examination as text: each revision with its failed probes, or all probes. */
 export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
   { crashes }: CheckReport,
@@ -50,7 +50,7 @@ export function examinationLines(
   ];
 }
 
-/** Each rule once: a server that breaks it does so in every message. */
+/** One entry per rule: a server that breaks a rule often does so in every message. */
 function violationLines(bad: readonly Verdict[], look: Look): readonly string[] {
   const { style, width } = look;
   const first = new Map(bad.toReversed().map((verdict) => [verdict.rule.id, verdict]));
@@ -76,7 +76,7 @@ export function portabilityLines(refused: readonly Verdict[], { style, width }: 
   ]);
 }
 
-/** The requirement after its mark and its id, over as many lines as needed. */
+/** The mark, the id and the requirement, wrapped. */
 function demandLines(start: string, demands: string, width: number): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
@@ -130,13 +130,13 @@ function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Loo
   ];
 }
 
-/** The sentence that is broken: never cut, because it is what a reader checks. */
+/** The broken sentence, never cut, because readers compare it with the specification. */
 function quotedLines(quoted: Parameters<typeof wording.requirement>[0], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return wrapWords(wording.requirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
 }
 
-/** The result of an examination, for a program. */
+/** The result of an examination as JSON. */
 export function examinationValue({ revisions, waiting }: Examination, report: CheckReport): object {
   return {
     ...reportValue(report),

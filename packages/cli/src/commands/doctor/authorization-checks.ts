@@ -12,7 +12,7 @@ import type { Check, Endpoint, Finding, HttpReply } from "./check.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
 
-/** Sends a request, and never rejects: undefined without a response, and the reason. */
+/** Sends a request. Never rejects: without a response, it resolves to the reason. */
 export type Send = (
   url: URL,
   request: {
@@ -23,7 +23,8 @@ export type Send = (
 ) => Promise<{ readonly http?: HttpReply | undefined; readonly why: string }>;
 
 /**
- * The authorization of a server that answers 401: the requirements of its clients before a user is asked. The checks register nothing and sign no user in.
+ * Checks of the authorization of a server that responds with 401: everything a client needs before a user signs in. The checks
+ * register no client and sign no user in.
  */
 export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, send: Send): readonly Check[] {
   let signIn: Promise<ExaminedSignIn> | undefined;
@@ -127,7 +128,7 @@ function clientIdFinding({ metadata }: ExaminedSignIn): Finding {
   );
 }
 
-/** A code that no server has issued has to be refused, in JSON. */
+/** Whether the token endpoint refuses an invalid code, in JSON. */
 async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): Promise<Finding> {
   const url = metadata?.token_endpoint;
   if (typeof url !== "string" || !URL.canParse(url)) return nothing;
@@ -179,7 +180,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return undefined; // The finding says what it is instead.
+    return undefined; // The finding describes it.
   }
 }
 

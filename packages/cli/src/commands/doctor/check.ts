@@ -2,7 +2,7 @@ import type { RawReply } from "@parlance/wire";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Header } from "../../shared/target/configured-target.js";
 
-/** Where, with what and for how long an endpoint is asked. */
+/** The URL, headers and timeout of the requests to an endpoint. */
 export interface Endpoint {
   readonly url: URL;
   readonly headers: readonly Header[];
@@ -15,9 +15,9 @@ export type HttpReply = Pick<NonNullable<RawReply["http"]>, "status" | "headers"
 
 /** The result of a check. */
 export interface Finding {
-  /** `absent`: there is nothing to check, and that is no fault. */
+  /** `absent`: there is nothing to check, which is not a fault. */
   readonly state: "ok" | "failed" | "absent";
-  /** The finding, in a few words. They may be the peer's: escape them before they are printed. */
+  /** The finding, in a few words. They may come from the peer: escape them before printing. */
   readonly says: string;
   /** The finding, line by line. */
   readonly seen?: readonly string[];
@@ -25,41 +25,41 @@ export interface Finding {
   readonly notes?: readonly string[];
   /** The remedy. */
   readonly remedy?: string;
-  /** Where the requirement is written that was broken. */
+  /** The address of the broken requirement. */
   readonly rule?: string;
-  /** Checks that follow from it, and run before all others. */
+  /** Further checks, which run before the remaining ones. */
   readonly next?: readonly Check[];
-  /** After this failure going on is useless, whatever the check is. */
+  /** Whether this failure ends the examination, even if the check is not essential. */
   readonly isFatal?: true;
   /** The exit code of the command, for a failure. */
   readonly exitCode?: number;
-  /** Milliseconds, where they are not those of the check itself. */
+  /** The shown duration in milliseconds. Default: that of the check. */
   readonly took?: number;
 }
 
-/** One question about a target. */
+/** A check of a target. */
 export interface Check {
   readonly name: string;
-  /** Without it, going on is useless. */
+  /** Whether a failure ends the examination. */
   readonly isEssential?: true;
-  /** Never rejects for what the target does. */
+  /** Never rejects, whatever the target does. */
   readonly run: () => Promise<Finding>;
 }
 
-/** A check that was made, or that it was useless to make. */
+/** A check with its result, or one that was skipped. */
 export type Checked =
   | ({ readonly name: string; readonly took: number } & Omit<Finding, "took" | "next">)
   | { readonly name: string; readonly state: "not tried" };
 
-/** Who watches an examination. */
+/** The listener of an examination. */
 export interface Watcher {
-  /** A check begins. */
+  /** Called when a check begins. */
   begin(name: string): void;
-  /** It is over, or it is useless to begin. */
+  /** Called when a check has ended or was skipped. */
   show(checked: Checked): void;
 }
 
-/** Makes checks one by one, until one fails that the others need, or somebody wants it to end. */
+/** Runs checks one by one, until an essential one fails or the user interrupts. */
 export async function examine(
   checks: readonly Check[],
   stop: AbortSignal,

@@ -4,7 +4,7 @@ import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Check, Finding } from "./check.js";
 
-/** Whether the command is there, and the file that it is to run. */
+/** Checks that the command and the script that it runs exist. */
 export function commandCheck(command: string, args: readonly string[]): Check {
   return {
     name: "command",
@@ -31,7 +31,7 @@ function missingCommand(command: string): Finding {
   return failed(`there is no ${command} in any folder of PATH`, near ?? "install it, or write its whole path");
 }
 
-/** The most frequent command: an interpreter, and a script. */
+/** The extensions of scripts: most commands are an interpreter with a script. */
 const scripts: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb"]);
 
 function missingFile(args: readonly string[]): Finding | undefined {
@@ -72,13 +72,13 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The names of everything that could have been meant. */
+/** The names of all commands on the PATH, for suggestions. */
 function commandNames(): readonly string[] {
   const names = foldersOfPath().flatMap((folder) => {
     try {
       return readdirSync(folder);
     } catch {
-      return []; // PATH names folders that are not there.
+      return []; // PATH may name missing folders.
     }
   });
   return [...new Set(names)];

@@ -62,7 +62,7 @@ async function doctor(word: string | undefined, flags: DoctorFlags, invocation: 
   return exitCode;
 }
 
-/** Makes the checks of `parlance doctor`. A command is started once more. */
+/** Runs the checks of `parlance doctor`. It starts a command of its own. */
 export async function examineTarget(
   chosen: Target,
   flags: ConversationFlags,

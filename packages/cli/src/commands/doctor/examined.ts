@@ -11,7 +11,7 @@ import type { Target } from "../../shared/target/target.js";
 /** The result of opening a conversation. */
 export type Opened = { readonly client: Client } | { readonly failure: Failure };
 
-/** A target that is examined, the conversation with it, and everything that was seen. */
+/** An examined target, the conversation with it, and all observations. */
 export class Examined {
   readonly target: Target;
   readonly observed: ObservedTarget;
@@ -31,20 +31,20 @@ export class Examined {
     return this.#invocation.interrupt.stop;
   }
 
-  /** Opens the conversation, the first time. Never rejects. */
+  /** Opens the conversation on the first call. Never rejects. */
   open(): Promise<Opened> {
     this.#opening ??= this.#open(this.observed);
     return this.#opening;
   }
 
-  /** The open conversation. @throws Error before there is one: checks that need it come behind it */
+  /** The open conversation. @throws Error if it is not open: checks that use it come after the one that opens it */
   async client(): Promise<Client> {
     const opened = await this.open();
     if ("client" in opened) return opened.client;
     throw opened.failure;
   }
 
-  /** Opens a second conversation with a handshake, and ends it. */
+  /** Opens and closes a second conversation with a handshake. */
   async tryHandshake(): Promise<Client["revision"] | Failure> {
     const observed = this.#observe(() => undefined);
     const opened = await this.#open(observed, { era: "handshake" });
@@ -53,7 +53,7 @@ export class Examined {
     return "client" in opened ? opened.client.revision : opened.failure;
   }
 
-  /** The frames that have crossed, in order. */
+  /** The frames so far, in order. */
   get frames(): readonly FrameRow[] {
     return this.seen.flatMap((each) => (each.kind === "frame" ? [each.row] : []));
   }
@@ -63,13 +63,13 @@ export class Examined {
     return this.frames.find(({ from, messages }) => from === "server" && messages.some(isAnswer));
   }
 
-  /** A frame of the server that repeats one of the client: the program is not a server, but something like `cat`. */
+  /** Whether the server repeated a frame of the client: the program is not a server, but something like `cat`. */
   get isEcho(): boolean {
     const sent = new Set(this.frames.flatMap(({ from, entry }) => (from === "client" ? [entry.raw] : [])));
     return this.frames.some(({ from, entry }) => from === "server" && sent.has(entry.raw));
   }
 
-  /** Ends the conversation, and whatever was started. */
+  /** Ends the conversation and the started processes. */
   async close(): Promise<void> {
     const opened = await this.#opening;
     if (opened !== undefined && "client" in opened) await opened.client.close();

@@ -10,7 +10,7 @@ import type { Check, Endpoint, Finding } from "./check.js";
 
 type RawResponse = NonNullable<RawReply["http"]>;
 
-/** Whether HTTP is spoken, and whether it is MCP that it carries. */
+/** Checks that a URL responds over HTTP, and that it is an MCP endpoint. */
 export function httpChecks(endpoint: Endpoint): readonly Check[] {
   let answer: RawResponse | undefined;
   return [
@@ -100,7 +100,7 @@ async function judge(answer: RawResponse, endpoint: Endpoint): Promise<Finding> 
 
 const notMcp = "this is no MCP endpoint: its path is often /mcp, or /sse where it is old";
 
-/** Many programs say in JSON-RPC that there is nothing at a path; only MCP says that it has no such method there. */
+/** Whether a response is one of MCP. Other programs may report an unknown path in JSON-RPC, too, but not an unknown method. */
 function isMcp(answer: RawResponse): boolean {
   const { status, text } = answer;
   const type = typeOf(answer);
@@ -120,13 +120,13 @@ function failed(says: string, remedy: string): Finding {
   return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
-/** How one is let in: with a sign-in where the server has OAuth, otherwise with a header. */
+/** How to authenticate: with a sign-in if the server has OAuth, otherwise with a header. */
 function signInRemedy(answer: RawResponse, { url }: Endpoint): string {
   const header = statusRemedy(401) ?? "";
   return isOauthChallenge(answer) ? `parlance login ${url.href}, or ${header}` : header;
 }
 
-/** One request of a check, without the headers of the user: they may hold a token. */
+/** Sends one request of a check, without the headers of the user, which may hold a token. */
 async function reach(
   url: URL,
   { method, headers = {}, body }: Parameters<Send>[1],
@@ -136,7 +136,7 @@ async function reach(
   return { http, why: silence ?? reasonOf(error) };
 }
 
-/** Where an endpoint may be when it is not where somebody looks. */
+/** The usual paths of endpoints, for suggestions. */
 const usualPaths: readonly string[] = ["/mcp", "/sse", "/"];
 
 async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
@@ -153,7 +153,7 @@ async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<Findi
   return refused(answer);
 }
 
-/** Whether a GET opens a stream whose first event says where to post. */
+/** Whether a GET opens a stream of HTTP+SSE, whose first event names the URL for POSTs. */
 async function isOldStream(endpoint: Endpoint): Promise<boolean> {
   const { http } = await exchange(endpoint, { method: "GET" });
   if (http === undefined) return false;

@@ -33,7 +33,7 @@ function capabilityText(name: string, value: unknown): string {
   return parts.length === 0 ? name : `${name} (${parts.join(", ")})`;
 }
 
-/** Whether every list that is offered answers, with sound names and schemas that can be used. */
+/** Checks that the server answers every advertised list, with valid names and usable schemas. */
 export function listChecks(examined: Examined): readonly Check[] {
   return offeredLists.map((list) => ({ name: list.name, run: () => listed(examined, list) }));
 }
@@ -56,7 +56,7 @@ async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
     const { message, seen, remedy = explained(error), exitCode } = examined.observed.failure(error, "open");
     const isLate = error instanceof LocalError && error.reason === "timeout";
     const mend = `answer ${list.method}, or do not declare ${list.capability}`;
-    // A time that is too short is the rarer cause, so it comes second.
+    // A timeout that is too short is the rarer cause, so it comes second.
     const advice = isUnknown ? mend : isLate && remedy !== undefined ? `${mend}; ${remedy}` : remedy;
     const code = error instanceof RpcError ? exitCodes.violations : exitCode;
     const isOver = error instanceof LocalError && error.reason === "closed";
@@ -85,7 +85,7 @@ function failure(what: string, faults: readonly string[]): Pick<Finding, "state"
   return { state: "failed", says: `${what}, not all sound`, seen: [...faults.slice(0, mostShown), ...more] };
 }
 
-/** The member by which an item of each list is asked for. */
+/** The member that identifies an item of each list. */
 const keys: Readonly<Record<OfferedList["name"], string>> = {
   tools: "name",
   resources: "uri",
@@ -123,7 +123,7 @@ function schemaFault(what: string, schema: unknown, root: "object" | undefined):
   }
 }
 
-/** Recommendations of the specification for names, by which models choose. */
+/** Notes on names that do not follow the recommendations of the specification. */
 function itemNotes({ name: list }: OfferedList, items: readonly unknown[]): readonly string[] {
   if (list !== "tools") return [];
   const tools = items.filter(isObject);
@@ -141,7 +141,7 @@ function note(tools: readonly JsonObject[], why: string): readonly string[] {
   return [`${why}: ${names.join(", ")}${tools.length > mostShown ? ", …" : ""}`];
 }
 
-/** Whether everything that was answered so far has the shape of the revision, and answers what was asked. */
+/** Checks that all messages of the server so far conform to the revision. */
 export function messagesCheck(examined: Examined): Check {
   return {
     name: "messages",
@@ -162,7 +162,7 @@ export function messagesCheck(examined: Examined): Check {
   };
 }
 
-/** Whether a started command ends when there is nothing more to say. */
+/** Checks that a started command exits when its stdin ends. */
 export function endsCheck(examined: Examined): Check {
   return {
     name: "ends",

@@ -7,10 +7,10 @@ import type { Part } from "../../shared/output/rows.js";
 import type { Check, Finding } from "./check.js";
 import { type Examined, isAnswer } from "./examined.js";
 
-/** Lines of noise that are worth showing. */
+/** The maximum number of noise lines shown. */
 const mostLines = 5;
 
-/** Whether a started command lives until it has something to say. */
+/** Checks that a started command does not exit before its first response. */
 export function startsCheck(examined: Examined): Check {
   return {
     name: "starts",
@@ -55,7 +55,7 @@ function died(how: string, stderr: readonly string[], at: Pick<Finding, "took">)
   };
 }
 
-/** Whether there is nothing but MCP on stdout, up to the first answer. */
+/** Checks that stdout has only MCP messages, up to the first response. */
 export function stdoutCheck(examined: Examined): Check {
   return {
     name: "stdout clean",
@@ -93,7 +93,7 @@ function noiseRemedy(lines: readonly string[]): string {
   return known?.remedy ?? "stdout belongs to MCP: log to stderr, with console.error or print(…, file=sys.stderr)";
 }
 
-/** Whether the first thing that is asked is answered. */
+/** Checks that the first request gets a response. */
 export function answersCheck(examined: Examined): Check {
   return {
     name: "answers",
@@ -112,7 +112,7 @@ function answerText(part: Part | undefined): string {
   return part === undefined ? "" : `${part.method}: ${part.detail}`;
 }
 
-/** A server that says nothing where it should may say elsewhere where it listens. */
+/** The finding on a server that did not respond. If its stderr names a URL, the server may listen there instead. */
 function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Examined): Finding {
   const { target, frames, isEcho, observed } = examined;
   const { stderr } = observed;
@@ -122,18 +122,18 @@ function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Exam
   const url = target.kind === "command" ? /https?:\/\/[^\s"'<>)\]]+/.exec(said)?.[0] : undefined;
   const elsewhere =
     url === undefined ? (missingVariableRemedy(stderr) ?? remedy) : `it seems to serve HTTP: parlance doctor ${url}`;
-  const lastWords =
+  const evidence =
     stderr.length === 0 || seen.length > 0 ? seen : ["its last lines on stderr:", ...stderr.slice(-mostLines)];
   return {
     state: "failed",
     says: message,
-    seen: lastWords,
+    seen: evidence,
     exitCode,
     ...(elsewhere !== undefined && { remedy: elsewhere }),
   };
 }
 
-/** Which revisions are spoken, in both eras. */
+/** Checks which revisions the server supports, in both eras. */
 export function revisionCheck(examined: Examined): Check {
   return {
     name: "revision",

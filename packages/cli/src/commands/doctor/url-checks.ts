@@ -5,7 +5,7 @@ import { remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Check, Finding } from "./check.js";
 
-/** From the name of the host to a connection that can be spoken on. */
+/** The checks of a connection: name resolution, TCP, TLS. */
 export function transportChecks(url: URL, timeout: number): readonly Check[] {
   const isSecure = url.protocol === "https:" || url.protocol === "wss:";
   const address: Address = {
@@ -61,7 +61,7 @@ async function speaksTls({ host, port, timeout }: Address): Promise<Finding> {
   }
 }
 
-/** Resolves when the socket is there. @throws what it says, and when it takes too long */
+/** Resolves when the socket is connected. @throws its error, or an error after the timeout */
 function ready(socket: ReturnType<typeof connectTcp>, event: string, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve).once("error", reject);
@@ -72,13 +72,13 @@ function ready(socket: ReturnType<typeof connectTcp>, event: string, timeout: nu
 function failed(error: unknown): Finding {
   const words = wordsOf(error);
   const remedy = remedyForWords(words);
-  // OpenSSL says first where in itself it was.
+  // OpenSSL messages begin with a place in its own source.
   const says = /error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
   const exitCode = words.startsWith("ETIMEDOUT:") ? exitCodes.timeout : exitCodes.unreachable;
   return { state: "failed", says, exitCode, ...(remedy !== undefined && { remedy }) };
 }
 
-/** Node tries every address of a name, and says of each what was wrong with it. */
+/** The reason of a failed connection. Node tries every address of a name, and has an error for each. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
   return error instanceof Error ? error.message : String(error);

@@ -12,10 +12,10 @@ const quoteWidth = 6;
 
 type MadeCheck = Exclude<Checked, { readonly state: "not tried" }>;
 
-/** Milliseconds: what took less was not waited for. */
+/** The shortest duration that is shown, in milliseconds. */
 const notable = 0.5;
 
-/** A check as lines: its mark, its name, what was seen and how long it took; below it what to know, and what to do. */
+/** A check as lines: mark, name, finding and duration; below it the evidence, the notes and the remedy. */
 export function checkLines(checked: MadeCheck, { style, width }: Look): readonly string[] {
   const { name, state, says, seen = [], notes = [], remedy, rule, took } = checked;
   const marks = { ok: style.green("✔"), failed: style.red("✖"), absent: style.dim("·") } as const;
@@ -43,7 +43,7 @@ function wrapped(text: string, mark: string, width: number): readonly string[] {
   );
 }
 
-/** How it went, and what it was useless to try. */
+/** The summary of an examination, with the skipped checks. */
 export function doctorVerdict(checked: readonly Checked[], { style, width }: Look): readonly string[] {
   const untried = checked.flatMap(({ name, state }) => (state === "not tried" ? [name] : []));
   const failed = checked.filter(({ state }) => state === "failed").length;

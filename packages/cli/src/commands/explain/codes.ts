@@ -6,12 +6,12 @@ import { type Explanation, facts, spanText, specPage } from "./explanation.js";
 type CodeReading = (typeof codeReadings)[number];
 type DescribedCode = ReturnType<typeof describeErrorCode>[number];
 
-/** Every meaning of a code, that of the specification first, each with its range in JSON-RPC. */
+/** Every meaning of a code, the specification's first, each with its range in JSON-RPC. */
 export function explainErrorCode(code: number): readonly Explanation[] {
   return describeErrorCode(code).map(readingOf);
 }
 
-/** The codes that have a reading of that name. */
+/** The codes with a meaning of this name. */
 export function codesNamed(name: string): readonly number[] {
   const wanted = plain(name);
   return [...new Set(codeReadings.filter((reading) => plain(reading.name) === wanted).map(({ code }) => code))];
@@ -56,7 +56,7 @@ const vocabularies: Readonly<Record<CodeReading["vocabulary"], string>> = {
   lsp: "of the Language Server Protocol: not in the specification, and outside the range of JSON-RPC",
 };
 
-/** Vocabularies outside of the ranges of JSON-RPC, or JSON-RPC itself. */
+/** Vocabularies whose codes are outside the reserved ranges, and JSON-RPC itself. */
 const ownCodes: ReadonlySet<string> = new Set(["json-rpc", "parlance", "lsp"]);
 
 function httpText({ httpStatus }: CodeReading): string | undefined {
@@ -85,7 +85,7 @@ interface CodeNote {
 const caller = (look: string): string => `the caller: ${look}`;
 const receiver = (look: string): string => `the receiver: ${look}`;
 
-/** By name: several codes share one. */
+/** Notes by name, because several codes share a name. */
 const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   [
     "ParseError",

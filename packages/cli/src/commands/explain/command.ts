@@ -30,7 +30,7 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .usage("[options] [code|name|method|revision|rule|probe]")
     .argument("[word]", "see above")
     .option("--json", "print one JSON object, for programs")
-    // A code begins like an option.
+    // A negative code begins like an option.
     .allowUnknownOption()
     .addHelpText(
       "after",
@@ -97,7 +97,7 @@ function printExplanation(
     `${style.bold(name)}${style.dim(` · ${title}`)}`,
     ...wrapWords(says, width - indent.length).map((line) => `${indent}${line}`),
     ...rows,
-    // Not cut: an example is there to be copied.
+    // Not cut, because users copy examples.
     ...wire.map(({ from, raw }) => `${indent}${style.dim(arrow[from].padEnd(labelWidth))}${raw}`),
     ...spec.map((address) => `${indent}${style.dim(address)}`),
   );

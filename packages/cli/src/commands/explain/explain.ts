@@ -20,7 +20,7 @@ type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
 /** The explanations of a word. */
 export interface Explained {
-  /** The name that a loose name stands for. */
+  /** A remark on a loose name: the correct name. */
   readonly remark: string | undefined;
   readonly explanations: readonly Explanation[];
 }
@@ -32,7 +32,7 @@ const codes = [...new Set([...codeReadings.map(({ code }) => code), ...Object.va
 );
 const codeNames = [...new Set(codeReadings.map(({ name }) => name))];
 
-/** Everything that has an explanation of its own. */
+/** Everything that can be explained, by topic. */
 export const topics: readonly { readonly topic: Topic; readonly names: readonly string[] }[] = [
   { topic: "code", names: codes.map(String) },
   { topic: "request", names: requestNames },
@@ -72,7 +72,7 @@ function named(word: string): readonly Explanation[] {
   if (rule !== undefined) return [rule];
   const [, sign, digits] = /^([-−–]?)(\d{1,15})$/.exec(word) ?? [];
   if (digits !== undefined) {
-    // Shells and people lose a minus: no code with a name is positive.
+    // A minus gets lost easily, and no named code is positive.
     const isNegative = sign !== "" || codes.includes(-Number(digits));
     return explainErrorCode(isNegative ? -Number(digits) : Number(digits));
   }

@@ -21,7 +21,7 @@ export interface Explanation {
   readonly says: string;
   /** Further facts, each with a label. */
   readonly facts: readonly Fact[];
-  /** Of a rule or probe: the sentences that it rests on, newest first; where revisions have the same, once. */
+  /** For a rule or probe: the sentences that it rests on, newest first, without duplicates. */
   readonly sentences?: readonly QuotedSentence[];
   readonly wire: readonly WireExample[];
   /** Pages of the specification. */
@@ -32,7 +32,7 @@ export interface Explanation {
 export interface QuotedSentence {
   readonly versions: readonly string[];
   readonly level: Level;
-  /** Undefined where no sentence requires it. */
+  /** The sentence; undefined if none states the requirement. */
   readonly text: string | undefined;
   readonly spec: string;
 }
@@ -43,7 +43,7 @@ interface Fact {
   readonly text: string;
 }
 
-/** The facts with a text that is not empty. */
+/** The facts whose text is not empty. */
 export function facts(rows: Readonly<Record<string, string | undefined>>): readonly Fact[] {
   return Object.entries(rows).flatMap(([label, text]) => (text === undefined || text === "" ? [] : [{ label, text }]));
 }
@@ -55,7 +55,7 @@ export function specPage(version: string, page: string): string {
   return `${specification}/${version}/${page}`;
 }
 
-/** Versions as text: all of them, one, a span, or a list. */
+/** Versions as text: all, one, a range, or a list. */
 export function spanText(found: readonly string[]): string {
   const ordered = versions.toReversed().filter((version) => found.includes(version));
   const [first, last] = [ordered[0], ordered.at(-1)];
@@ -67,7 +67,7 @@ export function spanText(found: readonly string[]): string {
   return last === versions[0] ? `${first} and later` : `${first} to ${last}`;
 }
 
-/** The versions that have something. */
+/** The versions of the revisions that pass a test. */
 export function versionsWhere(has: (revision: Revision) => boolean): readonly string[] {
   return revisions.filter(has).map(({ version }) => version);
 }

@@ -39,7 +39,7 @@ export function explainRequest(method: Method): Explanation {
   };
 }
 
-/** The same for a notification. */
+/** Explains a notification in the same way. */
 export function explainNotification(method: NotificationMethod): Explanation {
   const { says, needs, page, example } = notificationNotes[method];
   const { byClient, byServer, version } = sendersOf("notifications", method);
@@ -62,7 +62,7 @@ export function explainNotification(method: NotificationMethod): Explanation {
 interface Senders {
   readonly byClient: readonly string[];
   readonly byServer: readonly string[];
-  /** The newest that has it. */
+  /** The newest version with the message. */
   readonly version: string;
 }
 

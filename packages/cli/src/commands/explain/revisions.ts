@@ -49,7 +49,7 @@ function changes(revision: Revision, before: Revision): Readonly<Record<string, 
   };
 }
 
-/** Everything that either side may send or ask. */
+/** All methods of a revision, for both sides. */
 function namesOf({ requests, notifications, inputRequests }: Revision): ReadonlySet<string> {
   return new Set(
     [requests, notifications].flatMap(({ client, server }) => [...client, ...server]).concat(...inputRequests),
@@ -61,7 +61,7 @@ export function word(fact: Facts[keyof Facts]): string {
   return typeof fact === "boolean" ? (fact ? "yes" : "no") : String(fact ?? "left to the server");
 }
 
-/** The facts of a revision, each in a few words. */
+/** The labels of the facts of a revision. */
 export const factWords: Readonly<Record<keyof Facts, string>> = {
   batches: "messages in arrays",
   errorId: "id of an error about an unreadable message",
@@ -89,4 +89,4 @@ export const factWords: Readonly<Record<keyof Facts, string>> = {
   authorization: "authorization",
 };
 
-const factNames = Object.keys(factWords) as readonly (keyof Facts)[]; // The type of the table says so.
+const factNames = Object.keys(factWords) as readonly (keyof Facts)[]; // The keys of the table are those of `Facts`.

@@ -90,7 +90,7 @@ export function explainProbe(word: string): Explanation | undefined {
   }
 }
 
-/** The sentences of a rule or probe, newest first. The address is that in the newest revision that has the sentence. */
+/** The sentences of a rule or probe, newest first, each with its address in the newest revision that has it. */
 function sentencesOf(requirement: Requirement, having: readonly Revision[]): readonly QuotedSentence[] {
   const quoted: QuotedSentence[] = [];
   for (const revision of having.toReversed()) {
@@ -137,13 +137,13 @@ const calls = asks(1, methods.callTool, { name: "add", arguments: {}, _meta: { p
 const progress = (amount: number, token = 7): WireExample =>
   serverNotifies("notifications/progress", { progressToken: token, progress: amount });
 
-/** A request that says for itself what it speaks. */
+/** A request of the stateless era, which names its own version. */
 const speaks = (id: number, method: Method): WireExample =>
   client(JSON.stringify({ ...messagesOf(latest.version).request(id, methods.listTools), method }));
 
 const listed = (tool: JsonObject): readonly WireExample[] => [lists, answers(1, { tools: [tool] })];
 
-/** Messages that break a rule. The opening of the conversation is left out. */
+/** Messages that break a rule, without the handshake before them. */
 export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "S-1": [lists, server('{ "jsonrpc": "2.0",'), server('  "id": 1, "result": { "tools": [] } }')],
   "S-2": [server("Server listening on port 3000")],

@@ -26,7 +26,7 @@ import { toMarkdown } from "./markdown.js";
 import { toOtlp } from "./otlp.js";
 import { toVitest } from "./vitest.js";
 
-/** Each yields its text in pieces, so that a long export is never in memory as a whole. */
+/** The formats. Each yields its text in pieces, so that a long export is never whole in memory. */
 const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> | AsyncIterable<string>>> = {
   html: (exported) => toHtml(selectedRows(exported)),
   har: toHar,
@@ -39,7 +39,7 @@ const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> 
   sarif: (exported) => [`${prettyJson(toSarif(exported))}\n`],
 };
 
-/** The formats that can be written while a recording is read a second time, if no row is left out. */
+/** The formats that can be written during a second reading of the recording, if no row is left out. */
 const readTwice: Readonly<Record<string, (title: string, judged: JudgedEntries) => AsyncIterable<string>>> = {
   html: (title, judged) => toHtml(readRows(title, judged)),
   jsonl: (_, { lists }) => toJsonl(lists()),
@@ -116,7 +116,7 @@ export async function exportedPieces(
   return pieces;
 }
 
-/** The text of an export; undefined if there is nothing in it. */
+/** The text of an export; undefined if it would be empty. */
 async function piecesOf(
   source: RecordingReader,
   flags: ExportFlags,
@@ -124,7 +124,7 @@ async function piecesOf(
 ): Promise<Iterable<string> | AsyncIterable<string> | undefined> {
   const { to, filter = "", redact } = flags;
   const written = filter === "" ? readTwice[to] : undefined;
-  // A copy without a filter has no verdicts of its own, unless something is covered.
+  // A copy without a filter carries no verdicts, unless something is covered.
   const isCopy = !redact && to === "jsonl";
   const judged =
     redact || (written !== undefined && !isCopy)
@@ -171,8 +171,8 @@ async function chosen(recorded: RecordedConversation, pace: Pace, filter = ""): 
     if (filter === "" || matches(row)) rows.push(row);
   }
   const kept = new Map(rows.map((row) => [row.entry, row]));
-  // The last line tells of all the others: without some of them, there is none. What the others have told of those that are
-  // left is in the verdicts on them, which go with them.
+  // The end entry counts and hashes all lines, so a part of the recording has none. The rows that are left carry their verdicts,
+  // which may depend on rows that are left out.
   const lines =
     filter === ""
       ? entries

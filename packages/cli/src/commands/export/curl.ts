@@ -6,7 +6,7 @@ type HttpExchange = NonNullable<Row["exchange"]>;
 /** Headers that curl writes itself, or that belong to one connection. */
 const own = new Set(["host", "content-length", "connection", "transfer-encoding", "accept-encoding", "user-agent"]);
 
-/** Shell commands that repeat what the client sent: curl for HTTP, a pipe for a process. */
+/** Shell commands that send the client's messages again: curl for HTTP, a pipe for a process. */
 export function* toCurl(exported: Exported): Generator<string> {
   const exchanges = [...new Set(exported.rows.flatMap(({ exchange }) => (exchange === undefined ? [] : [exchange])))];
   for (const [at, each] of exchanges.entries()) yield `${at === 0 ? "" : "\n"}${curl(each, exported)}`;
@@ -25,14 +25,14 @@ function curl(exchange: HttpExchange, { header }: Exported): string {
   return `${coveredNote(headers, body)}${words.map((line) => line.map(shellWord).join(" ")).join(" \\\n  ")}\n`;
 }
 
-/** A comment that names what is covered: the command lacks a token, for instance. */
+/** A comment that names the covered headers: the command may lack a token, for instance. */
 function coveredNote(headers: readonly (readonly [string, string])[], body: readonly Uint8Array[]): string {
   const names = headers.filter(([, value]) => value.includes(cover)).map(([name]) => name.replace(/[^\w-]/g, "?"));
   const all = body.some((each) => Buffer.from(each).includes(cover)) ? [...names, "parts of the body"] : names;
   return all.length === 0 ? "" : `# Covered: ${all.join(", ")}. Write your own in place of ${cover}.\n`;
 }
 
-/** Stands in place of three bytes of a secret. */
+/** Replaces three bytes of a secret. */
 const cover = "█";
 
 function* pipe(exported: Exported): Generator<string> {

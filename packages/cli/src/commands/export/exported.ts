@@ -20,16 +20,16 @@ export interface Exported extends RecordedConversation {
   readonly rows: readonly Row[];
 }
 
-/** Rows that are read once, while they are written out, and what a page says of all of them before. */
+/** Rows that are read once, while they are written, and the facts about all of them that a page shows first. */
 export interface ShownRows {
   readonly title: string;
   readonly header: HeaderEntry | undefined;
-  /** Of each session. */
+  /** The version of each session. */
   readonly versions: readonly (string | undefined)[];
   readonly count: number;
   readonly violations: number;
   readonly lists: AsyncIterable<Iterable<Row>> | Iterable<Iterable<Row>>;
-  /** The number of the frame with the request or the answer to a message. */
+  /** The number of the frame with the request or the response of a message. */
   readonly pairOf: (message: WireMessage) => number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function selectedRows({ title, header, conversation, rows }: Exported): S
   return { title, header, versions, count: rows.length, violations, lists: [rows], pairOf };
 }
 
-/** All rows of a recording, as they are read a second time: no more than a list of them is in memory. */
+/** All rows of a recording, read a second time: only one list of them is in memory at a time. */
 export function readRows(title: string, { survey, lists }: JudgedEntries): ShownRows {
   const { header, versions, rows: count, violations, answers } = survey;
   const read = async function* (): AsyncGenerator<Iterable<Row>> {
@@ -53,7 +53,7 @@ export function readRows(title: string, { survey, lists }: JudgedEntries): Shown
   return { title, header, versions, count, violations, lists: read(), pairOf: pair };
 }
 
-/** Each row is written before the next is read: what was parsed of it is still there. */
+/** Each row is written before the next is read, while its parsed JSON is still cached. */
 function* rowsOf(entries: readonly Entry[], conversation: Conversation): Generator<Row> {
   for (const entry of entries) {
     const row = conversation.push(entry);
@@ -77,13 +77,13 @@ export function momentOf(header: HeaderEntry | undefined, at: number): Date {
   return new Date(Date.parse(header?.t0 ?? "") + at);
 }
 
-/** The controls below a space too; a line break in quotes is one, and a tab shows. */
+/** Hidden characters in a shell: the control characters, too, except line breaks and tabs, which work within quotes. */
 const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hiddenCharacters}]+`, "gu");
 
-/** A JSON text over many lines, piece by piece: a frame whose last member is an empty list, and what is in the list. */
+/** An indented JSON text, in pieces: `frame`, whose last member is an empty list, with the items of `list` in it. */
 export function* jsonWithList(frame: object, list: () => Iterable<object>): Generator<string> {
   const whole = JSON.stringify(frame, undefined, 2);
-  const [before, behind] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
+  const [before, after] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
   const indent = " ".repeat(before.slice(before.lastIndexOf("\n") + 1).search(/\S/));
   yield escapeHidden(before);
   let isEmpty = true;
@@ -92,12 +92,12 @@ export function* jsonWithList(frame: object, list: () => Iterable<object>): Gene
     yield `${isEmpty ? "" : ","}\n${indent}  ${escapeHidden(text)}`;
     isEmpty = false;
   }
-  yield `${isEmpty ? "" : `\n${indent}`}${escapeHidden(behind)}\n`;
+  yield `${isEmpty ? "" : `\n${indent}`}${escapeHidden(after)}\n`;
 }
 
 /**
- * A text, or the bytes of one, as one word of a POSIX shell that stands for the same bytes. What cannot be seen is written by
- * `printf` in octal digits, because `$'…'` is not known to every shell that is called `sh`.
+ * A text or its bytes as one word of a POSIX shell that yields the same bytes. Hidden characters are written by `printf` in
+ * octal, because not every `sh` has `$'…'`.
  */
 export function shellWord(text: string | Uint8Array): string {
   const bytes = Buffer.from(text);

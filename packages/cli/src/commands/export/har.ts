@@ -8,7 +8,7 @@ type HttpExchange = NonNullable<Row["exchange"]>;
 const mapping =
   "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
 
-/** HAR 1.2: HTTP exchanges as they were; on other transports each request with its response as one exchange. */
+/** HAR 1.2: HTTP exchanges as recorded; on other transports, each request with its response as one exchange. */
 export function* toHar(exported: Exported): Generator<string> {
   const exchanges = exchangesOf(exported);
   const creator = { name: "parlance", version: packageVersion };
@@ -73,7 +73,7 @@ function bodyText({ bytes }: Frame): string {
   return literalOf({ start: 0, end: bytes.length }, bytes);
 }
 
-/** An event as it stands in a stream. A recording keeps what it says: comments, and the order of its fields, it does not. */
+/** An event as text of a stream. A recording keeps its fields, but neither their order nor comments. */
 function eventText(frame: Frame): string {
   const { id, event, retry } = frame.entry.ev ?? {};
   const fields: readonly (readonly [name: string, value: string | number | undefined])[] = [

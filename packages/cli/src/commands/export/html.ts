@@ -20,14 +20,14 @@ summary > *, .head > * { overflow: hidden; text-overflow: ellipsis; white-space:
 @media (max-width: 60rem) { summary, .head { display: block; } summary > *, .head > * { margin-right: 1ch; } }
 `;
 
-/** Bytes shown of one frame; the recording has them all. */
+/** The maximum number of bytes shown of one frame; the recording has all of them. */
 const mostShown = 256 * 1024;
-/** Bytes that are shown in hexadecimal. */
+/** The maximum number of bytes shown in hexadecimal. */
 const mostHex = 4 * 1024;
 
 /**
- * One page that needs nothing else: no script, nothing from anywhere, and whatever peers have said is text. It may be
- * opened and sent around.
+ * A self-contained page without scripts and external resources, in which all data of peers is text. It is safe to open and to
+ * share.
  */
 export async function* toHtml(shown: ShownRows): AsyncGenerator<string> {
   const { title } = shown;
@@ -66,7 +66,7 @@ ${facts(shown)}
 `;
 }
 
-/** Characters of rows that are yielded together. */
+/** The number of characters of rows that are yielded together. */
 const together = 65_536;
 
 /** Escapes text for HTML content and attributes, and makes control characters visible. */
@@ -74,7 +74,7 @@ function escaped(text: string): string {
   return escapedContent(text).replace(/["']/g, (character) => entities[character] ?? character);
 }
 
-/** The same for content alone, where quotes are only quotes: JSON has many. */
+/** Escapes text for HTML content only, where quotes need no escape: JSON has many. */
 function escapedContent(text: string): string {
   const lines = /[^\n -~]/.test(text) ? text.split("\n").map(escapeControls).join("\n") : text;
   return /[&<>]/.test(lines) ? lines.replace(/[&<>]/g, (character) => entities[character] ?? character) : lines;
@@ -144,8 +144,8 @@ function bodyHtml(row: Row): string {
 }
 
 /**
- * Whether the JSON that is shown has every byte of the frame but spaces: then the bytes say nothing more, and a page with those of every
- * frame would be three times as large.
+ * Whether the shown JSON has every byte of the frame except white space. Then the bytes are left out: with them, the page would
+ * be three times as large.
  */
 function isSaidByText({ entry, frame, verdicts }: Row): boolean {
   if (entry.k !== "f" || frame?.json.isPlain !== true || verdicts.length > 0) return false;

@@ -7,7 +7,7 @@ import { prettyFrame, rowWords } from "./row-words.js";
 
 type Frame = WireMessage["frame"];
 
-/** A bug report in Markdown. Text of peers stands in code blocks, where it is not markup. */
+/** A bug report in Markdown. Text of peers is in code blocks, where it is not markup. */
 export function* toMarkdown(exported: Exported): Generator<string> {
   const { rows, conversation, title } = exported;
   const verdicts = rows.flatMap((row) => row.verdicts.filter(({ level }) => level === "must"));
@@ -72,7 +72,7 @@ function prettyOf(frame: Frame): string {
   return pretty.split("\n").map(escapeControls).join("\n");
 }
 
-/** A fence that is longer than any run of backticks within. */
+/** A code block whose fence is longer than any run of backticks in the text. */
 function fenced(language: string, text: string): string {
   const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}${language}\n${text}\n${fence}`;

@@ -4,13 +4,13 @@ import { type RecordedOperation, statusOf, targetOf } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import { chosenOperations, type Exported, jsonWithList, momentOf } from "./exported.js";
 
-/** The kinds of a span, and its statuses, as OTLP numbers them. */
+/** The numbers of span kinds and statuses in OTLP. */
 const spanKinds = { client: 3 } as const;
 const statusCodes = { ok: 1, error: 2 } as const;
 
 /**
- * Traces as OTLP in JSON: a span for each request. One that carries a W3C trace context is a child of that span; the
- * others of a recording are one trace.
+ * Traces as OTLP in JSON: a span for each request. A request with a W3C trace context is a child of that span; all others of a
+ * recording form one trace.
  */
 export function* toOtlp(exported: Exported): Generator<string> {
   const { header } = exported;

@@ -7,7 +7,7 @@ import { bytesText, durationText } from "../../shared/output/quantities.js";
 type Frame = WireMessage["frame"];
 type JsonNode = NonNullable<WireMessage["node"]>;
 
-/** A row in words. All of them are safe to print. */
+/** The texts of a row, all safe to print. */
 export interface RowWords {
   readonly n: string;
   readonly time: string;
@@ -81,7 +81,7 @@ function decode(bytes: Uint8Array = new Uint8Array(0)): string {
   return new TextDecoder().decode(bytes.subarray(0, longest)).trimEnd();
 }
 
-/** A frame as JSON on many lines, with everything in it as it was written; undefined if it is not JSON. Control characters stay. */
+/** A frame as indented JSON with its original spelling; undefined if it is not JSON. Control characters stay. */
 export function prettyFrame(frame: Frame): string | undefined {
   const { json } = frame;
   if (json.isPlain) return JSON.stringify(json.value, undefined, 2);

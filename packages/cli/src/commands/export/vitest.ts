@@ -4,7 +4,7 @@ import { usageFailure } from "../../shared/failure.js";
 import { escapeHidden } from "../../shared/output/json-lines.js";
 import { chosenOperations, commandOf, type Exported } from "./exported.js";
 
-/** Places in results that differ between runs, and where the next request repeats them. */
+/** Values in results that differ between runs, and where the next request repeats them. */
 const carried = [
   { result: "requestState", param: "requestState" },
   { result: "nextCursor", param: "cursor" },
@@ -23,7 +23,7 @@ export function toVitest(exported: Exported): string {
   const asked = operations.filter(({ request }) => request.from === "server");
   const [program = "", ...args] = command;
   const lines = said(exported, operations);
-  // Text of peers stands in string literals only.
+  // Text of peers is in string literals only.
   return escapeHidden(`import { openConnection } from "@parlance/mcp/jsonrpc";
 import { childChannel } from "@parlance/mcp/node";
 import { expect, test } from "vitest";

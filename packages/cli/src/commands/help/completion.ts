@@ -196,7 +196,7 @@ function spellings({ short, long }: Pick<OptionRow, "short" | "long">): readonly
   return short === undefined ? [long] : [short, long];
 }
 
-/** As one word for bash and zsh. */
+/** Quotes a text as one word for bash and zsh. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -215,16 +215,16 @@ interface CommandRow {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionRow[];
-  /** The possible first words after the command; empty if it may be anything. */
+  /** The possible first words after the command; empty if any word is allowed. */
   readonly words: readonly string[];
-  /** Whether the first word after the command is a target, which may be the name of a configured server. */
+  /** Whether the first word after the command is a target, so that names of configured servers are completed. */
   readonly targets: boolean;
 }
 
 interface OptionRow {
-  /** `-h`, if it has a short name. */
+  /** The short name, such as `-h`; undefined without one. */
   readonly short: string | undefined;
-  /** `--help`. */
+  /** The long name, such as `--help`. */
   readonly long: string;
   readonly value: "none" | "optional" | "required";
   readonly description: string;

@@ -23,7 +23,7 @@ export function registerHelp(program: Command, { run }: Invocation): void {
     );
 }
 
-/** A usage error of commander in the form of our failures, with the nearest name or the help page as the remedy. */
+/** A usage error of commander in the format of our failures, with the nearest name or the help page as the remedy. */
 export function usageErrorText(message: string, program: Command, words: readonly string[], style: Style): string {
   const [headline = ""] = visibleLines(message.replace(/^error: /, ""));
   const command = program.commands.find((each) => each.name() === words[0]);
@@ -42,7 +42,7 @@ export function usageErrorText(message: string, program: Command, words: readonl
 
 type Advice = (command: Command | undefined) => string | undefined;
 
-/** For commands that connect to a server. */
+/** Advice on a header, for commands that connect to a server. */
 function forHeader(value: string): Advice {
   return (command) =>
     command?.options.some(({ long }) => long === "--header") === true ? `write --header ${value}` : undefined;
@@ -54,7 +54,7 @@ const lists =
   (command) =>
     command === undefined ? `parlance list <target> ${name}` : undefined;
 
-/** Options and commands of other programs, and what takes their place here. */
+/** Options and commands of other programs, with their equivalents. */
 const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
   ["-H", forHeader("'Name: value'")],
   ["--headers", forHeader("'Name: value'")],

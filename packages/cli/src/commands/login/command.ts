@@ -107,7 +107,7 @@ async function signIn(
   return exitCodes.clean;
 }
 
-/** All of it comes from the authorization server. */
+/** Prints the code for another device. All texts come from the authorization server: escape them. */
 function printPrompt({ verificationUri, userCode, expiresIn }: DevicePrompt, { print }: Output): void {
   print("To sign in, open on any device:", "", `  ${escapeControls(verificationUri)}`, "");
   print(
@@ -115,7 +115,7 @@ function printPrompt({ verificationUri, userCode, expiresIn }: DevicePrompt, { p
   );
 }
 
-/** The address of a server that one can sign in to. @throws Failure */
+/** The URL of a server that supports sign-in. @throws Failure */
 export function serverUrl(word: string): URL {
   const url = URL.canParse(word) ? new URL(word) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;

@@ -26,17 +26,17 @@ import { type CommandTargetWords, commandLineOf, offerOf } from "./offers.js";
 import { inDoubles, PageInputs } from "./page-inputs.js";
 import type { Recordings } from "./recordings.js";
 
-/** The most calls whose results are kept. */
+/** The maximum number of calls whose results are kept. */
 const mostCalls = 50;
 
-/** Milliseconds to wait for the frame of a response: the recording is read after it is written. */
+/** Milliseconds to wait for the frame of a response, because the recording is read after it is written. */
 const recordedWithin = 2_000;
 
-/** A request that a page has made. All pages see it. */
+/** A request from a page. All pages show it. */
 interface ActedCall extends Pick<PageCall, "key" | "method" | "about" | "command"> {
   readonly began: number;
   readonly abort: AbortController;
-  /** The ids of its requests as they were written: a call that asks for input has several. */
+  /** The ids of its requests as written; a call in several rounds has several. */
   readonly ids: string[];
   ended: Promise<void>;
   state: PageCall["state"];
@@ -47,14 +47,14 @@ interface ActedCall extends Pick<PageCall, "key" | "method" | "about" | "command
   answer: Row["messages"][number] | undefined;
 }
 
-/** Makes the checks of `parlance doctor`. Never rejects for what the target does. */
+/** Runs the checks of `parlance doctor`. Never rejects, whatever the target does. */
 export type Examine = (watcher: Watcher) => Promise<unknown>;
 
-/** Acts on the server that the command is connected to, for its pages. It has no client of its own. */
+/** Acts on the connected server for the pages of the command, with the client of the command. */
 export class Acting implements RecordingWatcher {
-  /** Of each open page; called after each change. */
+  /** A listener for each open page, called after each change. */
   readonly watchers: Set<() => void> = new Set();
-  /** Answers what the server asks for. */
+  /** Answers the input requests of the server. */
   readonly inputs: PageInputs = new PageInputs(
     () => this.watchers.size > 0,
     () => this.#changed(),
@@ -83,7 +83,7 @@ export class Acting implements RecordingWatcher {
   #asked: PageSpoken = {};
   #examination: PageActing["examination"];
 
-  /** @param examine makes the checks of `parlance doctor` */
+  /** @param examine runs the checks of `parlance doctor` */
   constructor(words: CommandTargetWords, recordings: Recordings, examine: Examine) {
     this.#words = words;
     this.#examine = examine;
@@ -93,18 +93,18 @@ export class Acting implements RecordingWatcher {
 
   #watched(recording: LiveRecording): LiveRecording {
     recording.watchers.add(this);
-    void recording.loaded.catch(() => undefined); // A page that opens it says why it cannot be read.
+    void recording.loaded.catch(() => undefined); // A page that opens the recording shows the error.
     return recording;
   }
 
-  /** The conversation is open: calls can be made. */
+  /** Called when the conversation is open, so that calls can be made. */
   open(client: Client, observed: ObservedTarget): void {
     this.#client = client;
     this.#observed = observed;
     this.#changed();
   }
 
-  /** The conversation is over. What was called stays, and pages can ask for no other one. */
+  /** Called when the conversation has ended. The calls stay, and pages cannot request another conversation. */
   close(failure: Failure | undefined): void {
     this.#isOver = true;
     this.#failure = failure;
@@ -113,7 +113,7 @@ export class Acting implements RecordingWatcher {
     this.#changed();
   }
 
-  /** Resolves when a page asks for another conversation, which it may from now on. */
+  /** Allows pages to request another conversation. Resolves when one does. */
   reconnection(): Promise<PageSpoken> {
     return new Promise((resolve) => {
       this.#onReconnect = resolve;
@@ -121,7 +121,7 @@ export class Acting implements RecordingWatcher {
     });
   }
 
-  /** Asks for another conversation in place of the current one. @throws RpcError where the command makes only one */
+  /** Requests another conversation in place of the current one. @throws RpcError if the command makes only one */
   reconnect(asked: PageSpoken): void {
     if (this.#onReconnect === undefined) throw new RpcError(409, "The server cannot be connected again");
     this.#onReconnect(asked);
@@ -131,7 +131,7 @@ export class Acting implements RecordingWatcher {
     this.#changed();
   }
 
-  /** Another conversation begins. In another recording, the calls before are those of the one before. */
+  /** Called when another conversation begins. Earlier calls are removed if they are in another recording. */
   begin(path: string): void {
     this.#client = undefined;
     this.#isOver = false;
@@ -172,7 +172,7 @@ export class Acting implements RecordingWatcher {
     return [...this.#lists].flatMap(([list, items]) => items.flatMap((item) => offerOf(list, item) ?? []));
   }
 
-  /** Takes an item of a list that is read for the first time. */
+  /** Takes an item of a list that is being read. */
   readonly takeItem = (list: ListName, item: unknown): void => {
     const items = this.#lists.get(list) ?? [];
     items.push(item);
@@ -181,7 +181,7 @@ export class Acting implements RecordingWatcher {
     this.#changed();
   };
 
-  /** Takes what crosses: the ids of its own requests, and notifications that lists have changed. */
+  /** Takes observations: the ids of the requests of calls, and notifications of changed lists. */
   readonly see = (observation: Observation): void => {
     if (observation.kind !== "frame") return;
     const call = this.#sending.getStore();
@@ -189,7 +189,7 @@ export class Acting implements RecordingWatcher {
       const isOwn = observation.row.from === "client" && kind === "req" && method === call?.method;
       if (isOwn && call !== undefined && id !== undefined) {
         call.ids.push(id);
-        call.answer = undefined; // An earlier round was answered by a request for input.
+        call.answer = undefined; // The result of an earlier round requested input.
       }
       if (observation.row.from === "server" && kind === "ntf" && method !== undefined && listChanges.has(method))
         this.#listSoon();
@@ -238,7 +238,7 @@ export class Acting implements RecordingWatcher {
     }
   }
 
-  /** Makes the checks of `parlance doctor`, if none are being made. */
+  /** Runs the checks of `parlance doctor`, unless they are running. */
   examine(): void {
     if (this.#examination?.isOver === false) return;
     const show = (isOver: boolean, checks: readonly PageCheck[]): void => {
@@ -253,7 +253,7 @@ export class Acting implements RecordingWatcher {
     void this.#examine(watcher).finally(() => show(true, this.#examination?.checks ?? []));
   }
 
-  /** The command line that makes the same request; undefined for a request that no command makes. */
+  /** The command line that makes the same request; undefined if no command does. */
   commandLine(method: string, params: JsonObject): string | undefined {
     return commandLineOf(this.#words, method, params, this.#schemaOf(params.name));
   }
@@ -284,13 +284,16 @@ export class Acting implements RecordingWatcher {
     return call.key;
   }
 
-  /** Sends a text as it is, beside the client. @throws RpcError without a connection; Failure if the target takes no bytes */
+  /**
+   * Sends a text unchanged, bypassing the client. @throws RpcError without a connection; Failure if the target does not accept
+   * bytes
+   */
   async sendRaw(text: string): Promise<void> {
     this.#open();
     await this.#observed?.sendRaw(new TextEncoder().encode(text));
   }
 
-  /** Names the folders that the server may work in, and notifies it. @throws RpcError for one that is not there */
+  /** Sets the roots, and notifies the server. @throws RpcError if a folder does not exist */
   setRoots(folders: readonly string[]): void {
     this.inputs.setRoots(folders);
     this.#open().rootsChanged();
@@ -318,7 +321,7 @@ export class Acting implements RecordingWatcher {
     this.#changed();
   }
 
-  /** Values for an argument; none where the server completes nothing. @throws as `Client.complete` */
+  /** Completions of an argument; empty if the server has no completions. @throws as `Client.complete` */
   async complete({
     kind,
     name,
@@ -338,7 +341,7 @@ export class Acting implements RecordingWatcher {
     this.#calls.find((call) => call.key === key)?.abort.abort();
   }
 
-  /** The answer to a call, once it is over: as it was written, if it was recorded. */
+  /** The result of a call, once it has ended: in its original spelling, if it was recorded. */
   async result(key: number): Promise<PageResult> {
     const call = this.#calls.find((each) => each.key === key);
     if (call === undefined) return { kind: "none", says: "it is one of the older calls; its frames are in the list" };
@@ -361,7 +364,7 @@ export class Acting implements RecordingWatcher {
   }
 
   judged(): void {
-    // Verdicts are no matter of calls.
+    // Verdicts do not change calls.
   }
 
   async #perform(client: Client, call: ActedCall, params: JsonObject): Promise<void> {
@@ -395,7 +398,7 @@ export class Acting implements RecordingWatcher {
       const sent = row.messages.find(({ kind, method }) => kind === "req" && method === call.method);
       if (sent === undefined) continue;
       const { answer } = sent.operation ?? {};
-      // A response that is held may still be changed.
+      // A held response may still be changed.
       if (sent.id === last && answer !== undefined && !withheld.has(answer.frame.n)) call.answer ??= answer;
       if (sent.id !== first) continue;
       call.request = row.n;
@@ -403,7 +406,7 @@ export class Acting implements RecordingWatcher {
     }
   }
 
-  /** Resolves when the response of a call is in the recording, or after a while without it. */
+  /** Resolves when the response of a call is in the recording, or after a timeout. */
   async #recorded(call: ActedCall): Promise<void> {
     this.#link(call);
     if (call.answer !== undefined) return;

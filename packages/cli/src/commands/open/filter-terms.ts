@@ -6,10 +6,10 @@ import type { FilterTerms } from "@parlance/web/protocol";
 import type { Conversation } from "@parlance/wire";
 import { stateDirectory } from "../../shared/recordings/recording-directory.js";
 
-/** The most values of a field, and the most filters that are kept. */
+/** The maximum number of values of a field, and of saved filters. */
 const most = 200;
 
-/** The conditions with the values of a recording, for the completion of filters. */
+/** The conditions with values of a recording, for the completion of filters. */
 export function valuesIn(conversation: Conversation | undefined): FilterTerms["values"] {
   const found = { method: new Set<string>(), tool: new Set<string>(), rule: new Set<string>() };
   for (const { messages, verdicts } of conversation?.rows ?? []) {

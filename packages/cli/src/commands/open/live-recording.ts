@@ -6,35 +6,35 @@ import { nameOfRecording } from "../../shared/recordings/find-recording.js";
 import { FollowedFile, mayGrow } from "../../shared/recordings/live.js";
 import { readRecordingFile } from "../../shared/recordings/read-recording.js";
 
-/** Milliseconds between two reads of a file that grows. */
+/** Milliseconds between two reads of a growing file. */
 const pause = 50;
 
-/** Lines that are read before other work of the process gets its turn. */
+/** The number of lines that are read before the event loop turns. */
 const together = 2_000;
 
-/** The frames of one rule that are kept. */
+/** The maximum number of frames kept per rule. */
 const mostTouched = 10;
 
 type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 
 /** The events of a recording for its viewers. */
 export interface RecordingWatcher {
-  /** Rows were added, or the recording has ended. */
+  /** Called when rows were added, or the recording has ended. */
   grown(): void;
-  /** An earlier row got verdicts. */
+  /** Called when an earlier row got verdicts. */
   judged(row: Row): void;
 }
 
-/** A recording in memory, which grows with its file. All pages that show it share it. */
+/** A recording in memory that grows with its file. All pages share it. */
 export class LiveRecording {
   readonly name: string;
   readonly conversation: Conversation = new Conversation();
   readonly watchers: Set<RecordingWatcher> = new Set();
-  /** Resolves once all that the file had at the beginning is in memory; rejects for a file that cannot be read. */
+  /** Resolves when the initial content of the file is in memory; rejects for an unreadable file. */
   readonly loaded: Promise<void>;
-  /** The newest frames that breakpoints and faults were applied to, by the texts of these. */
+  /** The newest frames to which each breakpoint and fault was applied, by its text. */
   readonly touched: Map<string, readonly number[]> = new Map();
-  /** The frames that a breakpoint holds, until they are sent, or something else in their place. */
+  /** The frames held by breakpoints, until they or their replacements are sent. */
   readonly withheld: Set<number> = new Set();
   #header: HeaderEntry | undefined;
   #isLive = true;
@@ -58,13 +58,13 @@ export class LiveRecording {
     return this.#isLive;
   }
 
-  /** Verdicts that a requirement is broken. */
+  /** The number of violations. */
   get violations(): number {
     return this.#violations;
   }
 
   async #follow(path: string, stop: AbortSignal, onLoaded: () => void): Promise<void> {
-    // A recorder that has just been started makes the file soon.
+    // A recorder that has just started creates the file soon.
     while (path !== "-" && !existsSync(path) && !stop.aborted)
       await delay(pause, undefined, { signal: stop }).catch(() => undefined); // Stopped.
     if (stop.aborted) return onLoaded();
@@ -73,7 +73,7 @@ export class LiveRecording {
       const file = await FollowedFile.open(path);
       try {
         for (let grows = true; grows && !stop.aborted; ) {
-          // Asked before the read: what is written between the two is read.
+          // Checked before the read, so that the read includes everything written before the end.
           grows = await mayGrow(path, (await stat(path)).mtimeMs);
           await this.#takeAll(file.read());
           onLoaded();

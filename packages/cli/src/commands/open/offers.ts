@@ -6,13 +6,13 @@ import type { ListName } from "../../shared/client/exercise.js";
 import { argumentsFor, parseArguments } from "../../shared/client/tool-arguments.js";
 import { commandOf, shellWord } from "../export/exported.js";
 
-/** A server as the command line names it: in one word, or as the command after `--`. */
+/** A server on the command line: one word, or the command after `--`. */
 export interface CommandTargetWords {
   readonly title: string;
   readonly command: readonly string[] | undefined;
 }
 
-/** An item of a list as the page shows it; undefined for one without a name. */
+/** An item of a list as the page shows it; undefined without a name. */
 export function offerOf(list: ListName, item: unknown): PageOffer | undefined {
   if (!isObject(item)) return undefined;
   const key = { tools: item.name, prompts: item.name, resources: item.uri, templates: item.uriTemplate }[list];
@@ -93,7 +93,7 @@ function textSchema(args: readonly TextArgument[]): JsonObject {
   };
 }
 
-/** The command line that makes a request; undefined for a request that no command makes. */
+/** The command line that makes a request; undefined if no command does. */
 export function commandLineOf(
   { title, command }: CommandTargetWords,
   method: string,
@@ -112,7 +112,10 @@ export function commandLineOf(
   return ["parlance", verb, ...words, "--", ...command.map(shellWord)].join(" ");
 }
 
-/** The command line that sends a recorded request, or that of a response, again; undefined for other messages, and for a server that none names. */
+/**
+ * The command line that repeats a recorded request, or the request of a response; undefined for other messages, and for a server
+ * that the command line cannot name.
+ */
 export function commandLineOfRow(
   { messages: [message], session }: Row,
   header: HeaderEntry | undefined,
@@ -123,7 +126,7 @@ export function commandLineOfRow(
   if (request?.from !== "client" || (command === undefined && url === undefined)) return undefined;
   const { method = "", node, frame } = request;
   const written = nodeAt(node, "/params");
-  // As they were written: a recording's own values are doubles.
+  // Parsed with exact numbers: the values of a message are doubles.
   const read: unknown = written && ExactNumber.parse(literalOf(written, frame.bytes));
   const params = isObject(read) ? read : {};
   const tool = typeof params.name === "string" ? session?.tools.get(params.name)?.definition : undefined;
@@ -132,7 +135,7 @@ export function commandLineOfRow(
   return commandLineOf(words, method, params, schema) ?? sendLine(words, method, frame.bytes);
 }
 
-/** The command line that sends bytes as they are. */
+/** The command line that sends bytes unchanged. */
 function sendLine({ title, command }: CommandTargetWords, method: string, bytes: Uint8Array): string {
   const message = shellWord(bytes);
   if (command === undefined) return `parlance send ${shellWord(title)} ${message}`;
@@ -140,7 +143,7 @@ function sendLine({ title, command }: CommandTargetWords, method: string, bytes:
   return ["parlance send", ...opens, "--line", message, "--", ...command.map(shellWord)].join(" ");
 }
 
-/** Arguments as a command line writes them: a string as it is, where the command reads it as one. */
+/** Arguments for a command line: a string stays as it is if the command reads it as a string. */
 function argumentWords(args: unknown, schema: JsonObject | undefined): readonly string[] {
   if (!isObject(args)) return [];
   return Object.entries(args).map(([name, value]) => {

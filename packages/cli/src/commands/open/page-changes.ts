@@ -2,11 +2,11 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { PageChanges, PageValue } from "@parlance/web/protocol";
 import { type Conversation, differencesOfMessages, literalOf, nodeAt, type WireMessage } from "@parlance/wire";
 
-/** The most differences that a page shows, and the most characters of a value. */
+/** The maximum number of differences on a page, and of characters of a value. */
 const most = 200;
 const longest = 400;
 
-/** How the message of a frame differs from the one before it of the same method; undefined if it is the first. */
+/** The differences of a message from the previous one of the same method; undefined for the first. */
 export function changesOf(n: number, conversation: Conversation | undefined): PageChanges | undefined {
   const rows = conversation?.rows ?? [];
   const place = rows.findIndex((row) => row.n === n);
@@ -17,7 +17,7 @@ export function changesOf(n: number, conversation: Conversation | undefined): Pa
     const found = rows[at]?.messages.find((each) => isLike(each, message));
     if (found === undefined) continue;
     before ??= found;
-    // One of the same tool says more than one that is only newer.
+    // An earlier message of the same tool is better than a newer one of another tool.
     if (namesOf(found) !== namesOf(message)) continue;
     before = found;
     break;
@@ -43,7 +43,7 @@ function namesOf({ names, concerns }: WireMessage): string | undefined {
   return names ?? concerns?.request.names;
 }
 
-/** A response is compared with a response, whether it is a result or an error. */
+/** Whether two messages can be compared: both are requests, notifications, or responses (results or errors). */
 function isLike(one: WireMessage, other: WireMessage): boolean {
   const isSameKind = one.kind === other.kind || (one.method === undefined && other.method === undefined);
   return isSameKind && one.from === other.from && methodOf(one) === methodOf(other);

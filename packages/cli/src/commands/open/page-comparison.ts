@@ -7,14 +7,14 @@ import type { LiveRecording } from "./live-recording.js";
 
 type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
 
-/** The most messages and definitions of each list that a page shows, and the most places of one. */
+/** The maximum number of messages, of definitions of each list, and of places of one item on a page. */
 const mostItems = 200;
 const mostPlaces = 20;
 
-/** The most characters of a value. */
+/** The maximum number of characters of a value. */
 const longest = 400;
 
-/** Rows and steps that are taken before other work of the process gets its turn. */
+/** The number of rows and steps before the event loop turns. */
 const together = 1_000;
 
 /** Compares two recordings, as `parlance diff` does. */

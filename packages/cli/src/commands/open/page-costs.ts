@@ -14,16 +14,16 @@ import { estimateTokenCount } from "tokenx";
 type Session = Conversation["sessions"][number];
 type Tool = NonNullable<ReturnType<Session["tools"]["get"]>>;
 
-/** The tokenizer that counts. Every provider has one of its own, and some are not public. */
+/** The tokenizer. Every provider has its own, and some are not public. */
 const tokenizer = "tokenx, an estimate without a model's vocabulary";
 
-/** The most expensive definitions and results that a page shows. */
+/** The maximum number of definitions and results on a page, the most expensive first. */
 const most = 10;
 
-/** The costs of definitions: they are read again whenever the page shows them. */
+/** A cache of the costs of definitions, because a page reads them often. */
 const known = new WeakMap<Tool, PageCost>();
 
-/** The share of a model's context that the tools of a recording take, and their features that model providers refuse. */
+/** The tokens that the tools of a recording take, and their features that model providers refuse. */
 export function costsOf(conversation: Conversation | undefined): PageCosts {
   const sessions = conversation?.sessions ?? [];
   const definitions = sessions.flatMap(({ tools }) => [...tools.values()].flatMap((tool) => definitionOf(tool) ?? []));
@@ -56,7 +56,7 @@ export function costsOf(conversation: Conversation | undefined): PageCosts {
   };
 }
 
-/** The cost of the definition of a tool, as the server has sent it. */
+/** The cost of a tool definition as the server sent it. */
 export function definitionOf(tool: Tool): PageCost | undefined {
   const before = known.get(tool);
   if (before !== undefined) return before;
@@ -70,7 +70,7 @@ function resultOf({ request, answer }: RecordedOperation): WireMessage | undefin
   return request.method === methods.callTool && answer?.kind === "res" ? answer : undefined;
 }
 
-/** The requests that took the longest. A subscription lasts as long as its client wants. */
+/** The slowest requests, without subscriptions, which last until the client ends them. */
 function slowestOf(operations: readonly RecordedOperation[]): readonly PageDuration[] {
   const latencies = new Map<string, number[]>();
   const answered = operations.flatMap(({ request: { frame, method = "", names }, answer }) => {

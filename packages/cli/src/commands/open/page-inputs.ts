@@ -19,9 +19,9 @@ interface WaitingInput extends PageInput {
   readonly answer: (answer: PageAnswer) => void;
 }
 
-/** The input requests of a server, which a page answers. While no page is open, they are declined. */
+/** The input requests of a server, for the page to answer. They are declined while no page is open. */
 export class PageInputs {
-  /** The clock of the conversation, which stands while a request waits for its answer. */
+  /** The clock of the conversation, which is paused while a request waits for the user. */
   readonly clock: PausableClock = new PausableClock();
   readonly #hasPage: () => boolean;
   readonly #changed: () => void;
@@ -34,17 +34,17 @@ export class PageInputs {
     this.#changed = changed;
   }
 
-  /** The requests that wait, oldest first. */
+  /** The waiting requests, oldest first. */
   get waiting(): readonly PageInput[] {
     return this.#waiting.map(({ answer: _, ...input }) => input);
   }
 
-  /** The folders that the server may work in. */
+  /** The roots: folders that the server may use. */
   get roots(): readonly string[] {
     return this.#roots.map(({ uri }) => uri);
   }
 
-  /** Names the folders that the server may work in. @throws RpcError for one that is not there */
+  /** Sets the roots. @throws RpcError if a folder does not exist */
   setRoots(folders: readonly string[]): void {
     this.#roots = folders.map((folder) => {
       const root = folder.startsWith("file:") ? { uri: folder } : rootOf(folder);
@@ -54,7 +54,7 @@ export class PageInputs {
     this.#changed();
   }
 
-  /** Answers a request. @throws RpcError for content that the form forbids */
+  /** Answers a request. @throws RpcError if the content does not fit the form */
   async answer(key: number, answer: PageAnswer): Promise<void> {
     const input = this.#waiting.find((each) => each.key === key);
     if (input === undefined) throw new RpcError(404, "The request is answered or cancelled already");
@@ -71,12 +71,12 @@ export class PageInputs {
     }
   }
 
-  /** The handlers of input requests, which declare the capabilities too. */
+  /** The handlers of input requests, which also declare the capabilities. */
   get answers(): InputHandlers {
     return {
       elicitation: async ({ message, requestedSchema }, { signal }) => {
         const { action, value } = await this.#ask({ kind: "form", message, schema: { ...requestedSchema } }, signal);
-        // It was checked by the form.
+        // Validated by the form.
         return action === "accept" ? { action, content: (value ?? {}) as ElicitResult["content"] } : { action };
       },
       urlElicitation: async ({ message, url }, { signal }) => {
@@ -112,12 +112,12 @@ export class PageInputs {
   }
 }
 
-/** A value with a double for each number that keeps its literal: validators know no other. */
+/** A value with a double in place of each exact number, because validators support only doubles. */
 export function inDoubles(value: unknown): unknown {
   return JSON.parse(ExactNumber.stringify(value));
 }
 
-/** Whether no integer of a form is changed by a double. A list of a form has strings alone. */
+/** Whether doubles hold all integers of a form exactly. Lists in forms have only strings. */
 function isSafe(content: unknown): boolean {
   const integers = Object.values(content ?? {})
     .filter((each) => each instanceof ExactNumber)

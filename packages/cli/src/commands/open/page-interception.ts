@@ -5,31 +5,31 @@ import { faultPlan } from "../../shared/faults/fault-option.js";
 import type { FromInterceptor, HeldFrame, Interceptor } from "../../shared/intercept/interception.js";
 import { count } from "../../shared/output/quantities.js";
 
-/** The most rules of one kind; each is tested for every frame. */
+/** The maximum number of rules of one kind, because each is tested for every frame. */
 const mostRules = 50;
 
-/** Where the frames of an interceptor are. */
+/** A connected interceptor, with the keys of its held frames. */
 interface Connected {
   readonly interceptor: Interceptor;
-  /** By the key of the interceptor: its own key for the page. */
+  /** Keys of the page by keys of the interceptor. */
   readonly keys: Map<number, number>;
 }
 
 interface HeldAt {
   readonly at: Connected;
   readonly frame: HeldFrame;
-  /** When it is let go, in milliseconds of `performance.now()`. */
+  /** When it is released, in milliseconds of `performance.now()`. */
   readonly until: number | undefined;
 }
 
-/** The end of a page that an interceptor reports to. */
+/** The port on which an interceptor reports to the page. */
 export interface InterceptorPort {
   take(report: FromInterceptor): void;
-  /** The interceptor is gone, with all that it held. */
+  /** Called when the interceptor has ended, with all frames that it held. */
   close(): void;
 }
 
-/** Breakpoints and faults as pages set them, and the frames that interceptors hold for them. All pages of a command share it. */
+/** The breakpoints and faults set by pages, and the frames that interceptors hold. All pages of a command share it. */
 export class Interception {
   /** Of each open page; called after each change. */
   readonly #watchers = new Set<() => void>();
@@ -37,7 +37,7 @@ export class Interception {
   readonly #say: (text: string) => void;
   readonly #connected = new Set<Connected>();
   readonly #held = new Map<number, HeldAt>();
-  /** Called when the first frame is held, and when none is any more. */
+  /** Called when the first frame is held, and when the last one is released. */
   onHolding: (isHolding: boolean) => void = () => undefined;
   #isHolding = false;
   #rules: readonly PageRule[];
@@ -47,7 +47,7 @@ export class Interception {
 
   /**
    * @param rules breakpoints and faults of the command line
-   * @param say prints what the page cannot show, because it is gone
+   * @param say prints a message if no page is open
    */
   constructor(
     transport: PageInterception["transport"],
@@ -77,7 +77,7 @@ export class Interception {
     };
   }
 
-  /** Connects an interceptor, and gives it the rules. */
+  /** Connects an interceptor and sends it the rules. */
   connect(interceptor: Interceptor): InterceptorPort {
     const connected: Connected = { interceptor, keys: new Map() };
     this.#connected.add(connected);
@@ -93,13 +93,13 @@ export class Interception {
     };
   }
 
-  /** A page is open from here on; called after each change. */
+  /** Registers an open page; `changed` is called after each change. */
   enter(changed: () => void): void {
     this.#watchers.add(changed);
     if (this.#watchers.size === 1) this.#tellAll({ do: "watch", isWatched: true });
   }
 
-  /** A page is closed. With the last one all that is held is let go. */
+  /** Unregisters a page. With the last one, all held frames are released. */
   leave(changed: () => void): void {
     this.#watchers.delete(changed);
     if (this.#watchers.size > 0) return;
@@ -108,7 +108,7 @@ export class Interception {
     if (held > 0) this.#say(`no page is open: ${count(held, "held message")} let go`);
   }
 
-  /** Sets the rules. @throws RpcError for one that cannot be read */
+  /** Sets the rules. @throws RpcError for an invalid rule */
   set(rules: readonly PageRule[]): void {
     for (const rule of rules) {
       const problem = this.#problemOf(rule);
@@ -133,12 +133,12 @@ export class Interception {
     }
   }
 
-  /** The bytes of a held frame as text; undefined if they are not UTF-8. @throws RpcError for one that is gone */
+  /** The bytes of a held frame as text; undefined if they are not UTF-8. @throws RpcError if the frame is no longer held */
   textOf(key: number): string | undefined {
     return this.#heldAt(key).frame.text;
   }
 
-  /** Releases a held frame. @throws RpcError for one that is gone */
+  /** Releases a held frame. @throws RpcError if it is no longer held */
   release(key: number, fate: PageFate): void {
     const { at, frame } = this.#heldAt(key);
     if (fate.did === "answer" && !frame.isAnswerable)

@@ -6,7 +6,7 @@ import { verdictValue } from "../../shared/recordings/recorded-json.js";
 import { mends } from "../explain/mends.js";
 import { rightMessage } from "./right-message.js";
 
-/** The most characters of the text of a row. */
+/** The maximum number of characters of the text of a row. */
 const longest = 300;
 
 /** A row as the list of the page shows it. */
@@ -16,7 +16,7 @@ export function pageRow(row: Row): PageRow {
   const isRequest = message?.kind === "req";
   const answer = isRequest ? message.operation?.answer : undefined;
   const { status = 0 } = row.exchange?.response ?? {};
-  // Before any response to it, HTTP has refused it.
+  // HTTP refused it, so it has no JSON-RPC response.
   const refusal = isRequest && answer === undefined && status >= 300 ? status : undefined;
   return {
     n,

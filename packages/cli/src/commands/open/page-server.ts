@@ -10,7 +10,7 @@ import { PageService, type Shown } from "./page-service.js";
 
 /** The page, and the recordings that it shows. */
 export interface PageServer {
-  /** The address of the page; its fragment has the token, which browsers do not send. */
+  /** The address of the page. The token is in its fragment, which browsers do not send. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const types = {
   css: "text/css; charset=utf-8",
 };
 
-/** The files of the page. All are small, and none is secret. */
+/** The files of the page, all small and not secret. */
 const files: ReadonlyMap<string, readonly [type: string, name: string]> = new Map([
   ["/", [types.html, "index.html"]],
   ["/page.js", [types.js, "page.js"]],
@@ -93,7 +93,7 @@ export async function servePage(shown: Shown, port: number): Promise<PageServer>
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });
-  const { port: bound } = server.address() as AddressInfo; // It listens on a port.
+  const { port: bound } = server.address() as AddressInfo; // A TCP server has an address with a port.
   return {
     url: `http://127.0.0.1:${bound}/#token=${token}`,
     async close() {
@@ -105,8 +105,8 @@ export async function servePage(shown: Shown, port: number): Promise<PageServer>
 }
 
 /**
- * Whether a request comes from the page itself or from a program of this machine. Another site may have a name that leads here, and a page of
- * another local server has an origin of its own.
+ * Whether a request comes from the page itself or a program of this machine. The host is checked against DNS rebinding, and the
+ * origin against pages of other local servers.
  */
 function isOwn({ headers: { host = "", origin }, socket }: IncomingMessage): boolean {
   const hosts = ["127.0.0.1", "localhost"].map((name) => `${name}:${socket.localPort}`);

@@ -18,20 +18,20 @@ import { spanOf, spansIn } from "./page-timeline.js";
 import { RecordingView } from "./recording-view.js";
 import type { Recordings } from "./recordings.js";
 
-/** Milliseconds between two notifications that a recording has grown: about one frame of a screen. */
+/** Milliseconds between two notifications that a recording has grown: about one frame of the display. */
 const pause = 16;
 
-/** The most rows of one answer. */
+/** The maximum number of rows in one response. */
 const mostRows = 1_000;
 
 /** The contents of the pages. */
 export interface Shown {
   readonly recordings: Recordings;
-  /** The server that the command is connected to. Default: pages only look. */
+  /** The connected server. Default: pages only show recordings. */
   readonly acting?: Acting | undefined;
-  /** Where pages save requests for it. */
+  /** The store of saved requests. */
   readonly requests?: SavedRequests | undefined;
-  /** The breakpoints and faults on the way of the messages. Default: there are none. */
+  /** The breakpoints and faults. Default: none. */
   readonly interception?: Interception | undefined;
 }
 
@@ -43,7 +43,7 @@ type Handlers<Methods extends InterceptMethods> = {
   ) => unknown;
 };
 
-/** The view of one page: one recording through one filter. */
+/** The service for one page, which shows one recording through one filter. */
 export class PageService {
   readonly #recordings: Recordings;
   readonly #acting: Acting | undefined;
@@ -59,7 +59,7 @@ export class PageService {
   #timer: NodeJS.Timeout | undefined;
   #actTimer: NodeJS.Timeout | undefined;
 
-  /** @param remote the page, to which growth is notified */
+  /** @param remote the page, which is notified of changes */
   constructor({ recordings, acting, requests, interception }: Shown, remote: () => Connection) {
     this.#recordings = recordings;
     this.#acting = acting;
@@ -70,7 +70,7 @@ export class PageService {
     interception?.enter(this.#intercepted);
   }
 
-  /** The methods of the page. */
+  /** The methods that the page calls. */
   get service(): Service {
     const handlers: Handlers<PageMethods> = {
       ...this.#interceptHandlers,
@@ -179,13 +179,13 @@ export class PageService {
     this.#view?.close();
   }
 
-  /** @throws RpcError where pages only look */
+  /** @throws RpcError if pages only show recordings */
   get #act(): Acting {
     if (this.#acting === undefined) throw new RpcError(409, "There is no server: only recordings are shown");
     return this.#acting;
   }
 
-  /** @throws RpcError where nothing is on its way */
+  /** @throws RpcError without an interceptor */
   get #intercept(): Interception {
     if (this.#interception === undefined) throw new RpcError(409, "Only recordings are shown: nothing can be held");
     return this.#interception;
@@ -261,7 +261,7 @@ export class PageService {
   }
 }
 
-/** The page shows why a request could not be made; other errors have no message for it. */
+/** Converts a failed request to an error that the page shows; other errors become internal errors. */
 function explain(cause: unknown): never {
   throw new RpcError(502, cause instanceof Error ? cause.message : String(cause), undefined, { cause });
 }
@@ -275,7 +275,7 @@ function object(properties: object, required: readonly string[]): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** The messages that a page may send. */
+/** The schemas of the params of the methods. */
 const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   recordings: object({}, []),
   open: object({ recording: string, filter: string, span: number }, ["filter"]),

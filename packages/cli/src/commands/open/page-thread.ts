@@ -6,11 +6,11 @@ import { Interception } from "./page-interception.js";
 import { servePage } from "./page-server.js";
 import { Recordings } from "./recordings.js";
 
-// Serves the page of a recording beside a tap, in a thread: the bytes between a host and its server never wait for the page.
+// Serves the page of a recording in a thread of the tap, so that the bytes between a host and its server never wait for the page.
 
-const { path, ...rules } = workerData as PageThreadStart; // Only a tap starts this.
+const { path, ...rules } = workerData as PageThreadStart; // Only a tap starts this thread.
 const tell = (message: FromPageThread): void => parentPort?.postMessage(message);
-const never = new AbortController().signal; // It ends with the process.
+const never = new AbortController().signal; // The thread ends with the process.
 const interrupt = { stop: never, force: never, exitCode: exitCodes.clean, lostOutput: undefined };
 const interception = new Interception("stdio", rules, (says) => tell({ says }));
 const port = interception.connect({ apply: (command) => tell({ command }) });

@@ -5,16 +5,16 @@ import { type Conversation, statusOf } from "@parlance/wire";
 type Span = Conversation["timeline"]["spans"][number];
 type SpanPart = Span["parts"][number];
 
-/** The most spans, and the most parts and notifications within them, that a page shows at a time: each is an element. */
+/** The maximum number of spans, and of parts and notifications within them, on a page: each is an element. */
 const mostSpans = 200;
 const mostParts = 200;
 
-/** The most parts and rows of one span, and the most characters of its name. */
+/** The maximum number of parts and rows of one span, and of characters of its name. */
 const mostOfSpan = 200;
 const mostRows = 1_000;
 const longest = 100;
 
-/** Pixels from which a span shows its parts. */
+/** The width in pixels from which a span shows its parts. */
 const roomy = 40;
 
 /** The part of a timeline that a page shows. */
@@ -25,7 +25,7 @@ interface Window {
   readonly pixels: number;
 }
 
-/** The spans of a part of a recording. Neighbours that would be narrow are one. */
+/** The spans of a part of a recording. Narrow neighbours are merged. */
 export function spansIn({ rows, timeline }: Conversation, window: Window): PageTimeline {
   const now = rows.at(-1)?.at ?? 0;
   const shown = timeline.spans.filter(({ at, until = now }) => at <= window.until && until >= window.from);
@@ -96,7 +96,7 @@ function pageSpans(blocks: readonly Block[], { from, until, pixels }: Window, no
       at,
       until: waits ? undefined : end,
       isBad,
-      // A single request is the span itself.
+      // A span of one request has no parts to show.
       parts: inner.length > 1 ? inner.map((part) => ({ kind: part.kind, at: part.at, until: part.until })) : [],
       notices: ticks,
     };
@@ -121,7 +121,7 @@ function outcomeOf({ operation, exchange }: SpanPart): string | undefined {
   return status >= 300 || (operation === undefined && status > 0) ? `HTTP ${status}` : undefined;
 }
 
-/** Everything about the span of a row; undefined for a row of none. */
+/** Everything about the span of a row; undefined without one. */
 export function spanOf({ rows: all, timeline }: Conversation, row: number): PageSpanDetail | undefined {
   const span = timeline.spanOf(row);
   if (span === undefined) return undefined;
@@ -154,7 +154,7 @@ export function spanOf({ rows: all, timeline }: Conversation, row: number): Page
   };
 }
 
-/** Milliseconds in which no request of the side that began a span was being worked on: a question was open, or no round was. */
+/** Milliseconds in which the receiver of a span waited for the sender: an input request was open, or no round was. */
 function waitedIn({ parts, from, at, until }: Span, now: number): number {
   const end = until ?? now;
   const questions = parts.filter((part) => part.from !== from);
@@ -163,7 +163,7 @@ function waitedIn({ parts, from, at, until }: Span, now: number): number {
   return idle + lengthOf(questions.map((part) => [part.at, part.until ?? end]));
 }
 
-/** The length of intervals together, which may overlap and are in the order of their beginnings. */
+/** The total length of intervals, which may overlap and are sorted by their starts. */
 function lengthOf(intervals: readonly (readonly [from: number, until: number])[]): number {
   let [sum, end] = [0, Number.NEGATIVE_INFINITY];
   for (const [from, until] of intervals) {

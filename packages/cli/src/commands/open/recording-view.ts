@@ -4,17 +4,17 @@ import type { LiveRecording, RecordingWatcher } from "./live-recording.js";
 
 type RowTest = ReturnType<typeof compileFilter>;
 
-/** Rows that are tested before other work of the process gets its turn. */
+/** The number of rows that are tested before the event loop turns. */
 const together = 10_000;
 
-/** The rows of a recording that match a filter, in their order. */
+/** The rows of a recording that match a filter, in order. */
 export class RecordingView implements RecordingWatcher {
   readonly recording: LiveRecording;
   readonly #matches: RowTest;
   readonly #changed: () => void;
-  /** The places of the matching rows among all rows; they ascend. */
+  /** The indexes of the matching rows among all rows, ascending. */
   readonly #places: number[] = [];
-  /** Rows that were tested. */
+  /** The number of tested rows. */
   #tested = 0;
   #isClosed = false;
 
@@ -25,7 +25,7 @@ export class RecordingView implements RecordingWatcher {
     this.#changed = changed;
   }
 
-  /** Tests the rows that there are, and follows the recording from then on. */
+  /** Tests the existing rows, then follows the recording. */
   async open(): Promise<void> {
     while (!this.#isClosed && this.#tested < this.recording.conversation.rows.length) {
       this.#test(together);
@@ -49,7 +49,7 @@ export class RecordingView implements RecordingWatcher {
     return this.#places.slice(from, from + count).flatMap((place) => rows[place] ?? []);
   }
 
-  /** How many matching rows there are until a time, and the time of the next one. */
+  /** The number of matching rows up to a time, and the time of the next one. */
   until(at: number): { readonly count: number; readonly next: number | undefined } {
     const { rows } = this.recording.conversation;
     const timeAt = (place: number): number | undefined => rows[this.#places[place] ?? rows.length]?.at;
@@ -62,14 +62,14 @@ export class RecordingView implements RecordingWatcher {
     return { count: low, next: timeAt(low) };
   }
 
-  /** The place of the row with a number among those that match. */
+  /** The index of a row among the matching ones. */
   placeOf(n: number): number | undefined {
     const place = this.recording.conversation.rows.findIndex((row) => row.n === n);
     const found = this.#lowerBound(place);
     return place >= 0 && this.#places[found] === place ? found : undefined;
   }
 
-  /** The place of the next row with a broken requirement, without that at `from`. */
+  /** The index of the next row with a violation after `from`, or of the one before. */
   violation(from: number, back: boolean): number | undefined {
     const { rows } = this.recording.conversation;
     const step = back ? -1 : 1;
@@ -78,7 +78,7 @@ export class RecordingView implements RecordingWatcher {
     return undefined;
   }
 
-  /** The matching rows by their times, in intervals of one length. */
+  /** Counts of the matching rows in intervals of equal length. */
   overview(buckets: number): readonly PageBucket[] {
     const { rows } = this.recording.conversation;
     const until = rows.at(-1)?.at ?? 0;
@@ -114,7 +114,7 @@ export class RecordingView implements RecordingWatcher {
     }
   }
 
-  /** The first matching row that is not before a place. */
+  /** The index of the first matching row at or after a place. */
   #lowerBound(place: number): number {
     let [low, high] = [0, this.#places.length];
     while (low < high) {

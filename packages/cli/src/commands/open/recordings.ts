@@ -5,7 +5,7 @@ import { findRecording, listRecordings } from "../../shared/recordings/find-reco
 import { mayGrow } from "../../shared/recordings/live.js";
 import { LiveRecording } from "./live-recording.js";
 
-/** Characters of an export. A page takes messages of 32 MiB, in which a character may be escaped. */
+/** The maximum number of characters of an export. A page accepts messages of 32 MiB, in which characters may be escaped. */
 const longestExport = 8 * 1024 * 1024;
 
 /** The newest recordings, of which it is read whether they are live. */
@@ -16,23 +16,23 @@ export class Recordings {
   /** The path of the recording that pages open first. */
   #first: string;
   readonly #interrupt: Interrupt;
-  /** The path of the recording that the first one is compared with. */
+  /** The path of the recording to compare the first one with. */
   readonly #before: string | undefined;
   readonly #open = new Map<string, LiveRecording>();
 
-  /** @param before the recording that the first one is compared with */
+  /** @param before the recording to compare the first one with */
   constructor(first: string, interrupt: Interrupt, before?: string) {
     this.#first = first;
     this.#interrupt = interrupt;
     this.#before = before;
   }
 
-  /** Whether there is a recording that the first one is compared with. */
+  /** Whether there is a recording to compare the first one with. */
   get compares(): boolean {
     return this.#before !== undefined;
   }
 
-  /** A recording to compare with, by its name; without a name that of the command line. @throws RpcError; Failure */
+  /** The recording to compare with, by name; without a name, that of the command line. @throws RpcError; Failure */
   async compared(name: string | undefined): Promise<LiveRecording | undefined> {
     if (name !== undefined) return this.open(name);
     if (this.#before === undefined) return undefined;
@@ -46,13 +46,13 @@ export class Recordings {
     return this.#at(this.#first);
   }
 
-  /** Has pages open another recording first, which a recorder makes soon. */
+  /** Makes a recording that will soon exist the first one that pages open. */
   follow(path: string): LiveRecording {
     this.#first = path;
     return this.first;
   }
 
-  /** The recordings that there are, newest first. */
+  /** The existing recordings, newest first. */
   async list(): Promise<readonly RecordingName[]> {
     const known = await listRecordings(process.env);
     return Promise.all(
@@ -63,7 +63,7 @@ export class Recordings {
     );
   }
 
-  /** A recording, by its name. @throws RpcError for a name that is unknown; Failure for a file that cannot be read */
+  /** A recording, by its name. @throws RpcError for an unknown name; Failure for an unreadable file */
   async open(name: string | undefined): Promise<LiveRecording> {
     const path = name === undefined ? this.#first : await this.#pathOf(name);
     const known = this.#at(path);
@@ -71,10 +71,13 @@ export class Recordings {
     return known;
   }
 
-  /** A recording in a format of `parlance export`, with its secrets covered. @throws Failure; RpcError for a longer text than a page takes */
+  /**
+   * A recording in a format of `parlance export`, with its secrets covered. @throws Failure; RpcError if the text is longer than
+   * a page accepts
+   */
   async export(name: string | undefined, to: string, filter: string): Promise<string> {
     const path = name === undefined ? this.#first : await this.#pathOf(name);
-    const { exportedPieces } = await import("../export/command.js"); // Most pages export nothing.
+    const { exportedPieces } = await import("../export/command.js"); // Loaded on demand: most pages export nothing.
     let text = "";
     for await (const piece of await exportedPieces(path, { to, filter, redact: true }, this.#interrupt)) {
       text += piece;
@@ -98,7 +101,10 @@ export class Recordings {
     return known.path;
   }
 
-  /** The recordings of a command line: the one to show, and the one before it. @throws Failure if there is no such recording */
+  /**
+   * The recordings of a command line: the one to show, and the one to compare it with. @throws Failure if there is no such
+   * recording
+   */
   static async of(word: string, before: string | undefined, interrupt: Interrupt): Promise<Recordings> {
     const path = await findRecording(word, process.env);
     const earlier = before === undefined ? undefined : await findRecording(before, process.env);

@@ -26,7 +26,7 @@ interface ProxyFlags extends FaultFlags, OriginFlags, BreakFlags {
   readonly json?: true;
 }
 
-/** Where to listen. */
+/** The address to listen at. */
 interface ListenAt {
   readonly host: string;
   readonly port: number;
@@ -128,7 +128,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
   await page?.close();
   await proxy.close();
   const outcome = await recorder.end();
-  if (outcome.untold > 0) err.print(missingAtEnd(outcome));
+  if (outcome.unreported > 0) err.print(missingAtEnd(outcome));
   if (flags.json !== true) out.print(out.style.dim(`${count(proxy.exchanges, "exchange")} in ${outcome.path}`));
   return exitCodes.clean;
 }
@@ -151,7 +151,7 @@ async function showPage(
   return showRecording(path, invocation, interception);
 }
 
-/** Listens at the wanted port, or at any free one where none is given. @throws Failure */
+/** Listens at the chosen port; without one, at the usual port, or at any free one if that is taken. @throws Failure */
 async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<HttpProxy> {
   try {
     return await startProxy(options);

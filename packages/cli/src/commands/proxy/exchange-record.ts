@@ -10,24 +10,24 @@ type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 type Direction = FrameEntry["d"];
 type HttpEntry = Extract<Entry, { k: "h" }>;
 
-/** Milliseconds for which the entries of an exchange wait for its session id. */
+/** The maximum milliseconds that the entries of an exchange wait for its session id. */
 const longestWait = 1_000;
 
 const sessionId = "mcp-session-id";
 const initialize = /"initialize"/;
 
-/** Bytes of a body that are searched for `initialize`. */
+/** The number of bytes of a body that are searched for `initialize`. */
 const mostLookedAt = 64 * 1024;
 
 const decoder = new TextDecoder();
 
-/** An HTTP head without its session yet. */
+/** An HTTP head whose session is unknown so far. */
 type Head = Pick<HttpEntry, "ph" | "method" | "url" | "status" | "headers" | "why" | "by">;
 
 /** The side that aborted an exchange. */
 export type AbortedBy = NonNullable<HttpEntry["by"]>;
 
-/** Covers what is secret before it is written down, and keeps its length in bytes. */
+/** Covers secrets before they are recorded, without changing their length in bytes. */
 export interface Cover {
   head(head: Head): Head;
   /** A whole body, or one event. */
@@ -40,21 +40,24 @@ export interface ExchangeStart {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  /** Bodies of other paths are no messages, and may hold passwords and tokens. Those of a sign-in are recorded without them. */
+  /**
+   * How bodies are recorded. Bodies of other paths than the endpoint are not messages and may hold passwords and tokens; those of
+   * a sign-in are recorded without secrets.
+   */
   readonly bodies: "messages" | "sign-in" | "none";
-  /** Default: everything is recorded as it is. */
+  /** Covers secrets. Default: everything is recorded unchanged. */
   readonly cover: Cover | undefined;
-  /** Resolves when everything is recorded. */
+  /** Called when everything is recorded. */
   readonly onWritten: () => void;
-  /** Identifies the next frame for rules that apply to it. Default: no rule does. */
+  /** Returns a mark for the next frame, by which rules refer to it. Default: no marks. */
   readonly mark?: (() => number | undefined) | undefined;
   /** The URL of the server. */
   readonly target: URL;
 }
 
 /**
- * Writes down one exchange, as each side has sent its half. The response may be what names the session of the request:
- * then what came before it is kept back for a moment. The traffic is not.
+ * Records one exchange as both sides send it. If only the response names the session of the request, the earlier entries wait for
+ * it; the traffic does not.
  */
 export class ExchangeRecord {
   readonly #start: ExchangeStart;
@@ -63,7 +66,7 @@ export class ExchangeRecord {
   readonly #request: BodyRecord;
   #response: BodyRecord | undefined;
   #session: string | undefined;
-  /** The body looks like an `initialize` request. */
+  /** Whether the body looks like an `initialize` request. */
   #opensSession = false;
   #held: ((session: string) => void)[] = [];
   /** The mark of the last frame of each direction. */
@@ -82,18 +85,18 @@ export class ExchangeRecord {
     this.#head({ ph: "req", method, url, headers });
   }
 
-  /** A chunk of the body of the request. */
+  /** Records a chunk of the request body. */
   requestBytes(bytes: Uint8Array): void {
     if (this.#start.bodies !== "none") this.#request.push(bytes, this.#recorder.now());
   }
 
-  /** The request is whole. */
+  /** Called at the end of the request. */
   requestEnd(): void {
     void this.#request.end("ended"); // Never rejects.
     if (this.#start.method !== "GET" && !this.#opensSession) this.#belongsTo(this.#sessions.none);
   }
 
-  /** The head of the response. */
+  /** Records the head of the response. */
   responseHead(status: number, headers: HeaderList): void {
     const id = headerValue(headers, sessionId);
     if (id !== undefined) this.#belongsTo(this.#sessions.of(id));
@@ -102,18 +105,18 @@ export class ExchangeRecord {
     this.#response = this.#bodyRecord(headers, (frame) => this.#responseFrame(frame));
   }
 
-  /** A chunk of the body of the response. */
+  /** Records a chunk of the response body. */
   responseBytes(bytes: Uint8Array): void {
     if (this.#start.bodies !== "none") this.#response?.push(bytes, this.#recorder.now());
   }
 
-  /** The body of the response is whole, and not sent on yet. */
+  /** Called when the response body is complete, before it is forwarded. */
   responseWhole(): void {
     void this.#response?.end("ended"); // Never rejects.
     this.#response = undefined;
   }
 
-  /** The mark of the last frame of a direction, if it has one. */
+  /** The mark of the last frame of a direction; undefined without one. */
   markOf(d: Direction): number | undefined {
     return this.#marks.get(d);
   }
@@ -123,7 +126,7 @@ export class ExchangeRecord {
     this.#write(() => this.#recorder.add({ kind: "rule", entry, ...(of !== undefined && { of }) }));
   }
 
-  /** Records a message that neither side has sent. */
+  /** Records a message that neither side sent. */
   made(message: Pick<FrameEntry, "d" | "ch"> & { readonly bytes: Uint8Array; readonly of?: number | undefined }): void {
     const { bytes, of, ...place } = message;
     const { x, cover } = this.#start;
@@ -133,12 +136,12 @@ export class ExchangeRecord {
     this.#write((s) => this.#recorder.frame({ ...frame, ...origin, s }));
   }
 
-  /** The response is whole. */
+  /** Called at the end of the response. */
   end(): void {
     this.#finish({ ph: "end" }, "ended");
   }
 
-  /** The exchange was aborted. */
+  /** Called when the exchange was aborted. */
   abort(why: string, by: AbortedBy): void {
     this.#finish({ ph: "abort", why, by }, "aborted");
   }
@@ -160,20 +163,20 @@ export class ExchangeRecord {
   }
 
   #responseFrame(frame: BodyFrame): void {
-    // HTTP with SSE, as it was before sessions: the stream says where its messages go to.
+    // HTTP+SSE: the stream names the URL for POSTs, which identifies the session.
     const isUnnamed = this.#session === undefined || this.#session === this.#sessions.none;
     if (isUnnamed && frame.ev?.event === "endpoint") {
       const { pathname, search } = new URL(decoder.decode(frame.bytes), this.#start.target);
       const session = this.#sessions.of(`${pathname}${search}`);
       this.#belongsTo(session);
-      // It may have been waited for in vain: then the head of the stream is of no session, and all that follows is of this one.
+      // If the wait has timed out, the head of the stream has no session, and all later entries belong to this one.
       this.#session = session;
     } else this.#belongsTo(this.#sessions.none);
     this.#frame("s2c", frame);
   }
 
   #bodyRecord(headers: HeaderList, write: (frame: BodyFrame) => void): BodyRecord {
-    // The bodies of a sign-in are those that `fetch` has decompressed.
+    // `fetch` has decompressed the bodies of a sign-in already.
     const isDecoded = this.#start.bodies === "sign-in";
     return new BodyRecord(
       isDecoded ? headers.filter(([name]) => name.toLowerCase() !== "content-encoding") : headers,
@@ -217,7 +220,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
-/** Records a body while it passes. A compressed body is recorded decompressed and forwarded unchanged. */
+/** Records a body while it is forwarded. A compressed body is decompressed for the recording, and forwarded unchanged. */
 export class BodyRecord {
   readonly #write: (frame: BodyFrame) => void;
   readonly #cutter: BodyCutter;
@@ -260,7 +263,7 @@ export class BodyRecord {
     decoder.on("data", (bytes: Uint8Array) => this.#take(bytes));
     return new Promise((resolve) => {
       decoder.on("end", resolve);
-      // Broken off, or not what it says it is: what could be read is recorded.
+      // Truncated, or not compressed as declared: the readable part is recorded.
       decoder.on("error", () => resolve());
     });
   }

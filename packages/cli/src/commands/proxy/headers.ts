@@ -36,7 +36,7 @@ export function endToEnd(headers: HeaderList): HeaderList {
     .filter(([name]) => name.toLowerCase() === "connection")
     .flatMap(([, value]) => value.split(","));
   const dropped = new Set([...ofTheConnection, ...named.map((name) => name.trim().toLowerCase())]);
-  // Content-Length is kept even where Connection names it.
+  // Content-Length is kept even if Connection names it.
   dropped.delete("content-length");
   dropped.delete("transfer-encoding");
   return headers.filter(([name]) => !dropped.has(name.toLowerCase()));
@@ -48,14 +48,14 @@ export function withLength(headers: HeaderList, length: number): HeaderList {
   return [...others, ["Content-Length", String(length)]];
 }
 
-/** Bytes at the beginning of a stream that are searched before they are forwarded. */
+/** The maximum number of bytes at the beginning of a stream that are held and searched before they are forwarded. */
 const mostHeld = 64 * 1024;
 
 const nothing = new Uint8Array(0);
 
 /**
- * Lets an event stream pass as it is, but for a first event that says where its messages go to with the whole address of
- * the server (HTTP with SSE of 2024-11-05): that is kept back until it is whole, as its reader would do, and names us.
+ * Forwards an event stream unchanged, except for a first event with an absolute URL for POSTs (HTTP+SSE of 2024-11-05): that
+ * event is held until it is complete, and its origin becomes that of the proxy.
  */
 export function endpointRewriter({ near, far }: Origins): Rewriter {
   let held: Uint8Array = nothing;
@@ -77,7 +77,7 @@ export function endpointRewriter({ near, far }: Origins): Rewriter {
   };
 }
 
-/** The two ways to begin the event. */
+/** The two fields with which the event may begin. */
 const beginnings = ["event:", "data:"];
 
 function mayBeEndpoint(held: Uint8Array): boolean {
@@ -91,7 +91,7 @@ export interface Origins {
   readonly far: string;
 }
 
-/** Rewrites headers of a request: the Host, and the Origin of a page of the proxy, become those of the server. */
+/** Rewrites request headers: Host, and Origin if it is that of the proxy, become those of the server. */
 export function towardsServer(headers: HeaderList, { near, far }: Origins): HeaderList {
   const { host } = new URL(far);
   return headers.map(([name, value]) => {
@@ -104,7 +104,7 @@ export function towardsServer(headers: HeaderList, { near, far }: Origins): Head
 /** Response headers that may hold the origin of the server. */
 const naming: ReadonlySet<string> = new Set(["location", "content-location", "www-authenticate", "link"]);
 
-/** Rewrites headers of a response: the server's origin becomes the proxy's, so that the client stays on the proxy. */
+/** Rewrites response headers: the server's origin becomes the proxy's, so that the client stays on the proxy. */
 export function towardsClient(headers: HeaderList, { near, far }: Origins): HeaderList {
   return headers.map(([name, value]) => [name, naming.has(name.toLowerCase()) ? renamed(value, far, near) : value]);
 }
@@ -113,7 +113,7 @@ export function towardsClient(headers: HeaderList, { near, far }: Origins): Head
 const discovery =
   /^\/\.well-known\/(oauth-protected-resource|oauth-authorization-server|openid-configuration)(\/|$)|\/\.well-known\/(oauth-authorization-server|openid-configuration)$/;
 
-/** Whether this path is a discovery document, which holds the origin of the server. */
+/** Whether a path is that of a discovery document, which holds the origin of the server. */
 export function isDiscovery(path: string): boolean {
   return discovery.test(path.replace(/\?.*$/s, ""));
 }
@@ -129,7 +129,7 @@ export function renamed(text: string, from: string, to: string): string {
 }
 
 function replaceOrigin(text: string, from: string, to: string): string {
-  // Not as the prefix of a longer host: https://example.com.evil.
+  // Not within a longer host name: https://example.com.evil.
   const pattern = new RegExp(`${from.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.:-])`, "gi");
   return text.replaceAll(pattern, () => to);
 }

@@ -5,25 +5,25 @@ import type { Fate } from "../../shared/intercept/interception.js";
 
 type CutEvent = ReturnType<EventCutter["push"]>[number];
 
-/** The way of an event stream through a proxy that may hold events. */
-export interface EventPassage {
+/** The functions with which an event stream is recorded and held. */
+export interface EventHandling {
   /** Whether a breakpoint is set, or an event is held. */
   isActive(): boolean;
-  /** Records bytes as they came. */
+  /** Records bytes unchanged. */
   chunk(bytes: Uint8Array): void;
   /** The decision on an event. */
   fateOf(event: CutEvent): Promise<Fate>;
-  /** The mark of the event that was recorded last. */
+  /** The mark of the last recorded event. */
   markOf(): number | undefined;
-  /** Records an event that goes on changed, in the place of a marked one. */
+  /** Records a changed event that replaces a marked one. */
   changed(text: string, of: number | undefined): void;
   readonly rewriter: Rewriter | undefined;
 }
 
-/** Bytes that may wait for a reader before the source is paused. */
+/** The maximum number of bytes that wait for a reader before the source is paused. */
 const mostWaiting = 64 * 1024;
 
-/** The longest event that is held, in bytes; more of one goes on as it comes. */
+/** The longest event that is held, in bytes; a longer one is forwarded as it arrives. */
 const longestEvent = 4 * 1024 * 1024;
 
 const nothing = new Uint8Array(0);
@@ -32,35 +32,35 @@ const passes: Promise<Fate> = Promise.resolve({ did: "send" });
 const [newline, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * Forwards an event stream: as it comes while there is no breakpoint, and event by event while there is one. Resolves when the source
- * has ended and everything is written, also what was held. Rejects if the source breaks off.
+ * Forwards an event stream: unchanged while there is no breakpoint, event by event while there is one. Resolves when the source
+ * has ended and everything is written, including held events. Rejects if the source breaks off.
  */
-export async function forwardEvents(from: Readable, to: Writable, passage: EventPassage): Promise<void> {
+export async function forwardEvents(from: Readable, to: Writable, handling: EventHandling): Promise<void> {
   const held = new Set<Promise<void>>();
-  /** Bytes of an event that is not whole. */
+  /** The bytes of an incomplete event. */
   let rest: Uint8Array = nothing;
   let isWhole = true;
   const write = (bytes: Uint8Array): void => {
-    to.write(passage.rewriter === undefined ? bytes : passage.rewriter.push(bytes));
+    to.write(handling.rewriter === undefined ? bytes : handling.rewriter.push(bytes));
   };
   for await (const bytes of from as AsyncIterable<Uint8Array>) {
-    if (!passage.isActive() && rest.length === 0) {
+    if (!handling.isActive() && rest.length === 0) {
       write(bytes);
-      passage.chunk(bytes);
+      handling.chunk(bytes);
       isWhole = endsWithEvent(bytes);
     } else {
       rest = Buffer.concat([rest, bytes]);
       for (let end = endOfEvent(rest); end !== undefined; end = endOfEvent(rest)) {
         const event = rest.subarray(0, end);
         rest = rest.subarray(end);
-        const passed = isWhole ? passEvent(event, write, passage) : passTail(event, write, passage);
+        const passed = isWhole ? passEvent(event, write, handling) : passTail(event, write, handling);
         isWhole = true;
-        if (passed === undefined) continue; // It was written at once.
+        if (passed === undefined) continue; // Written already.
         held.add(passed);
         void passed.then(() => held.delete(passed));
       }
       if (rest.length > longestEvent) {
-        passTail(rest, write, passage);
+        passTail(rest, write, handling);
         rest = nothing;
         isWhole = false;
       }
@@ -69,12 +69,12 @@ export async function forwardEvents(from: Readable, to: Writable, passage: Event
       await new Promise((resolve) => to.once("drain", resolve).once("close", resolve));
   }
   await Promise.all(held);
-  if (rest.length > 0) passTail(rest, write, passage);
-  if (passage.rewriter !== undefined) to.write(passage.rewriter.end());
+  if (rest.length > 0) passTail(rest, write, handling);
+  if (handling.rewriter !== undefined) to.write(handling.rewriter.end());
 }
 
-/** The end of an event whose beginning was forwarded before there was a breakpoint. */
-function passTail(bytes: Uint8Array, write: (bytes: Uint8Array) => void, { chunk }: EventPassage): undefined {
+/** Forwards the rest of an event whose beginning was forwarded before there was a breakpoint. */
+function passTail(bytes: Uint8Array, write: (bytes: Uint8Array) => void, { chunk }: EventHandling): undefined {
   write(bytes);
   chunk(bytes);
 }
@@ -82,12 +82,12 @@ function passTail(bytes: Uint8Array, write: (bytes: Uint8Array) => void, { chunk
 async function passEvent(
   bytes: Uint8Array,
   write: (bytes: Uint8Array) => void,
-  { chunk, fateOf, changed, markOf }: EventPassage,
+  { chunk, fateOf, changed, markOf }: EventHandling,
 ): Promise<void> {
   const [event] = new EventCutter().push(bytes, 0);
   chunk(bytes);
   const mark = markOf();
-  // Comments, and events without data, keep their place.
+  // Comments and events without data are forwarded in order, too.
   const fate = await (event === undefined ? passes : fateOf(event));
   if (fate.did === "send") write(bytes);
   if (fate.did !== "change") return;
@@ -95,7 +95,7 @@ async function passEvent(
   write(withData(bytes, fate.text));
 }
 
-/** An event with other data; its id and its name stay. */
+/** An event with other data, and the same id and name. */
 function withData(event: Uint8Array, text: string): Uint8Array {
   const lines = Buffer.from(event)
     .toString()

@@ -35,20 +35,20 @@ export interface ProxiedExchangeOptions {
   readonly hasMessages: boolean;
   readonly recorder: Recorder;
   readonly sessions: SessionNames;
-  /** Resolves when everything is recorded. */
+  /** Called when everything is recorded. */
   readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly interceptor: ProxyInterceptor | undefined;
-  /** Aborted when the proxy stops, before it aborts open exchanges. */
+  /** A signal that is aborted when the proxy stops, before open exchanges are aborted. */
   readonly stopped: AbortSignal;
-  /** Default: credentials in HTTP headers are recorded as they are. */
+  /** Covers secrets. Default: credentials in HTTP headers are recorded unchanged. */
   readonly cover: Cover | undefined;
 }
 
-/** The longest form or document, in bytes, in which origins are replaced. */
+/** The maximum size of a form or document in which origins are replaced, in bytes. */
 const mostRenamed = 1024 * 1024;
 
-/** The longest body, in bytes, that is read whole while a rule is in force: what a recording keeps of a frame. */
+/** The maximum size of a body that is read whole while a rule is in force, in bytes: a recording keeps no more of a frame. */
 const mostRead = 16 * 1024 * 1024;
 
 /** Forwards one request to the server and its response to the client, chunk by chunk as they arrive. */
@@ -59,7 +59,7 @@ export class ProxiedExchange {
   readonly #record: ExchangeRecord;
   readonly #url: string;
   #isOver = false;
-  /** Events after which a fault cuts the response. */
+  /** The number of events after which a fault cuts the response. */
   #mostEvents: number | undefined;
 
   constructor(near: IncomingMessage, answer: ServerResponse, options: ProxiedExchangeOptions) {
@@ -116,7 +116,7 @@ export class ProxiedExchange {
       far.end(body);
       return;
     }
-    // Send the head first: a client with `Expect: 100-continue` waits with its body.
+    // Send the head first: a client with `Expect: 100-continue` sends its body only after a response to the head.
     far.flushHeaders();
     forward(this.#near, far, {
       chunk: (bytes) => this.#record.requestBytes(bytes),
@@ -130,14 +130,21 @@ export class ProxiedExchange {
     return hasMessages && interceptor?.isActive === true ? interceptor : undefined;
   }
 
-  /** Reads the request for breakpoints and faults. Resolves to the body if it may pass. */
+  /** Reads the request for breakpoints and faults. Resolves to the body if it is to be forwarded. */
   async #intercept(interceptor: ProxyInterceptor, method: string, headers: HeaderList): Promise<Buffer | "ended"> {
     const { x } = this.#options;
     if (this.#near.headers.expect !== undefined) this.#answer.writeContinue();
     this.#answer.on("close", () => interceptor.leave(x));
     const body = await this.#readAll(this.#near, (part) => this.#record.requestBytes(part));
     this.#record.requestEnd();
-    const { fault, fate } = await interceptor.meet({ x, method, url: this.#url, headers, body, record: this.#record });
+    const { fault, fate } = await interceptor.decide({
+      x,
+      method,
+      url: this.#url,
+      headers,
+      body,
+      record: this.#record,
+    });
     if (this.#answer.destroyed) {
       this.#abort("the client has gone away", "client");
       return "ended";
@@ -170,7 +177,7 @@ export class ProxiedExchange {
     return Buffer.concat(parts);
   }
 
-  /** Sends the answer that a person has written. */
+  /** Sends a response written by a person. */
   #answerByHand(text: string): void {
     const bytes = Buffer.from(text);
     const headers = withLength([["Content-Type", "application/json"]], bytes.length);
@@ -181,7 +188,7 @@ export class ProxiedExchange {
     this.#end();
   }
 
-  /** Answers instead of the server. */
+  /** Responds instead of the server. */
   #answerWith(status: number, retryAfter: number | undefined): void {
     const headers: HeaderList = retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]];
     this.#record.responseHead(status, headers);
@@ -190,7 +197,10 @@ export class ProxiedExchange {
     this.#end();
   }
 
-  /** Asks for an uncompressed document, since its origins are replaced, and for messages that can be held. */
+  /**
+   * Removes Accept-Encoding if the response must be readable: a document whose origins are replaced, or messages that may be
+   * held.
+   */
   #readable(headers: HeaderList): HeaderList {
     return isDiscovery(this.#url) || this.#interceptor !== undefined
       ? headers.filter(([name]) => name.toLowerCase() !== "accept-encoding")
@@ -229,7 +239,7 @@ export class ProxiedExchange {
     }
   }
 
-  /** Reads a response of one message, and resolves to what is sent in its place; undefined for nothing. */
+  /** Reads a response of one message, and resolves to the bytes to send; undefined to send nothing. */
   async #holdResponse(interceptor: ProxyInterceptor, response: IncomingMessage): Promise<Uint8Array | undefined> {
     const { x } = this.#options;
     const record = this.#record;
@@ -264,7 +274,7 @@ export class ProxiedExchange {
     const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
     const rewriter = mayNameEndpoint ? endpointRewriter(origins) : undefined;
     const isPlain = headerValue(headers, "content-encoding") === undefined;
-    // Before what is behind the last byte is written: the end of the answer.
+    // Before the end of the response is written.
     response.on("end", () => this.#answer.addTrailers(pairsOf(response.rawTrailers)));
     if (interceptor !== undefined && hasMessages && isEventStream(headers) && isPlain) {
       void this.#holdEvents(interceptor, response, rewriter).catch((error: unknown) => this.#fail(error));
@@ -305,7 +315,7 @@ export class ProxiedExchange {
   #abort(why: string, by: AbortedBy): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // A proxy that is stopped breaks off both sides, and either may be seen first.
+    // Stopping the proxy aborts both sides, and either may be reported first.
     if (this.#options.stopped.aborted) this.#record.abort("the proxy was stopped", "recorder");
     else this.#record.abort(why, by);
   }
@@ -325,7 +335,7 @@ function isJson(headers: HeaderList): boolean {
   return /^application\/json\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
-/** A whole body with one origin replaced by the other. @throws for a body that is too long */
+/** A whole body with one origin replaced by the other. @throws if the body is too long */
 async function renamedBody(body: Readable, from: string, to: string): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -337,7 +347,7 @@ async function renamedBody(body: Readable, from: string, to: string): Promise<Bu
   return Buffer.from(renamed(Buffer.concat(parts).toString(), from, to));
 }
 
-/** A network error in a few words. An AggregateError (a host with several addresses) has no message of its own. */
+/** A network error in a few words. An AggregateError (of a host with several addresses) has no message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);

@@ -20,29 +20,29 @@ export interface FilteredRequest {
   readonly record: ExchangeRecord;
 }
 
-/** A message of an exchange, on its way. */
+/** A message of an exchange, before it is forwarded. */
 export interface FrameOnItsWay extends Pick<FrameEntry, "d" | "ch" | "ev"> {
   readonly x: number;
   readonly bytes: Uint8Array;
   readonly record: ExchangeRecord;
 }
 
-/** The one connection of the conversation that the filters see: sessions are told apart by the recorder alone. */
+/** The session name in the conversation that the filters see: only the recorder distinguishes sessions. */
 const only = "1";
 
-/** Chooses the fault of an exchange by the head of its request or by its message, and holds the messages of breakpoints. */
+/** Chooses the fault of an exchange by the head or the message of its request, and holds messages at breakpoints. */
 export class ProxyInterceptor implements Interceptor {
   readonly #recorder: Recorder;
   readonly #random: () => number;
   readonly #seed: number;
   readonly #breakpoints: Breakpoints;
-  /** The exchanges of the frames that are held, by the numbers of the rows. */
+  /** The exchanges of held frames, by the numbers of their rows. */
   readonly #holding = new Map<number, { readonly record: ExchangeRecord; readonly mark: number | undefined }>();
   #conversation: Conversation | undefined;
   #faults: readonly FaultRule[] = [];
   #n = 0;
   #marks = 0;
-  /** Takes the reports for the page. */
+  /** Sends a report to the page. Default: reports are dropped. */
   tell: (report: FromInterceptor) => void = () => undefined;
 
   constructor(plan: FaultPlan | undefined, recorder: Recorder) {
@@ -61,7 +61,7 @@ export class ProxyInterceptor implements Interceptor {
     return this.#faults.length > 0 || this.#breakpoints.isActive;
   }
 
-  /** A mark for a frame that is recorded, by which rules name it; undefined while there is no rule. */
+  /** Returns a mark for a recorded frame, by which rules refer to it; undefined without rules. */
   readonly mark = (): number | undefined => {
     if (!this.isActive) return undefined;
     this.#marks += 1;
@@ -79,8 +79,8 @@ export class ProxyInterceptor implements Interceptor {
     this.#setFaults(faultPlan({ fault: command.faults, seed: this.#seed }, "http")?.rules ?? []);
   }
 
-  /** The fault of the first rule that matches a request, and what becomes of its message. */
-  async meet({
+  /** The fault of the first rule that matches a request, and the decision on its message. */
+  async decide({
     x,
     method,
     url,
@@ -97,7 +97,7 @@ export class ProxyInterceptor implements Interceptor {
     const fate = frame === undefined ? ({ did: "send" } as const) : await this.#fateOf(frame, record);
     if (rule !== undefined && fate.did === "send") {
       const mark = record.markOf("c2s");
-      // A request without a message has no frame to name.
+      // A request without a message has no frame.
       const text = mark === undefined ? `${rule.text} (exchange ${x})` : rule.text;
       record.rule({ k: "r", t: this.#recorder.now(), fault: text, seed: this.#seed }, mark);
     }
@@ -110,7 +110,7 @@ export class ProxyInterceptor implements Interceptor {
     return row === undefined ? Promise.resolve({ did: "send" }) : this.#fateOf(row, frame.record);
   }
 
-  /** Lets go what is held of an exchange: one of its sides is gone. */
+  /** Releases the held messages of an exchange, because one side has disconnected. */
   leave(x: number): void {
     this.#breakpoints.letGo(({ entry }) => entry.k === "f" && entry.req === x, "end");
   }

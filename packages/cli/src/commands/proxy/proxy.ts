@@ -23,26 +23,26 @@ import { SignInRecord } from "./sign-in-record.js";
 export interface ProxyOptions {
   readonly target: URL;
   readonly host: string;
-  /** 0: any free port. */
+  /** The port; 0 for any free one. */
   readonly port: number;
-  /** Accept any Host header and remote addresses, for a proxy that others may use. */
+  /** Whether any Host header and remote clients are accepted, for a proxy on a network. */
   readonly anyHost: boolean;
-  /** Origins whose pages may call, besides local ones. */
+  /** Origins whose web pages may send requests, besides local ones. */
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly recorder: Recorder;
-  /** Record credentials in HTTP headers, and the secrets of sign-ins, as they are. Default: false. */
+  /** Whether credentials in HTTP headers and the secrets of sign-ins are recorded uncovered. Default: false. */
   readonly keepsSecrets?: boolean;
-  /** Clients know the server by its own URL, so that no origin is replaced. Default: false. */
+  /** Whether clients use the URL of the server, so that no origin is replaced. Default: false. */
   readonly isTransparent?: boolean;
-  /** Holds and spoils messages on their way. Default: they go on as they come. */
+  /** Holds messages and applies faults. Default: messages are forwarded unchanged. */
   readonly interceptor?: ProxyInterceptor | undefined;
 }
 
 /** A listening proxy. */
 export interface HttpProxy {
-  /** The URL for clients, instead of the target. */
+  /** The URL of the proxy, for clients. */
   readonly url: URL;
-  /** Exchanges so far. */
+  /** The number of exchanges so far. */
   readonly exchanges: number;
   /** Records sign-ins. */
   readonly signIns: SignInRecord;
@@ -56,16 +56,16 @@ export const keepSecretsHelp = "record Authorization, cookies, API keys and the 
 export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {
   const app = { name: "parlance", ver: packageVersion };
   if (keepsSecrets) return { app, mode, server: { url: target.href } };
-  // Only a client takes part in sign-ins.
+  // Only the recording of a client has sign-ins.
   const ofSignIns = mode === "launch" ? ["secrets in the bodies of sign-ins"] : [];
   const redact = ["credentials in HTTP headers and URLs", ...ofSignIns];
   return { app, mode, server: coverCredentials({ url: target.href }), redact };
 }
 
-/** The bodies that pass the proxy are messages: `parlance redact` covers them. */
+/** Covers heads only: bodies on the proxy are messages, which `parlance redact` covers. */
 const headsOnly: Cover = { head: coverCredentials, body: (bytes) => bytes };
 
-/** Milliseconds that an idle connection to the server is kept: less than the five seconds of most servers. */
+/** Milliseconds after which an idle connection to the server is closed: less than the five seconds of most servers. */
 const idle = 4_000;
 
 /** Starts a proxy before an HTTP server. Rejects if it cannot listen. */
@@ -112,7 +112,7 @@ export async function startProxy(options: ProxyOptions): Promise<HttpProxy> {
   };
   const server = createServer({ requestTimeout: 0 }, pass).on("checkContinue", pass);
   await listening(server, port, host);
-  const { port: bound } = server.address() as AddressInfo; // It listens on a port.
+  const { port: bound } = server.address() as AddressInfo; // A TCP server has an address with a port.
   const url = new URL(`http://${nameOf(host)}:${bound}${target.pathname}${target.search}`);
   near = isTransparent ? target.origin : url.origin;
   const cover = keepsSecrets ? undefined : new SignInCover();
@@ -158,7 +158,7 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-/** An address as part of a URL. */
+/** A host as part of a URL. */
 function nameOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

@@ -3,10 +3,10 @@ import type { RecordedRequests } from "../../shared/target/configured-target.js"
 import type { ExchangeRecord, ExchangeStart } from "./exchange-record.js";
 import { reasonOf } from "./proxied-exchange.js";
 
-/** Begins the record of an exchange. */
+/** Begins to record an exchange. */
 type Begin = (head: Pick<ExchangeStart, "method" | "url" | "headers">) => ExchangeRecord;
 
-/** Records the exchanges of sign-ins, which take place at other servers too, and do not pass the proxy. */
+/** Records the exchanges of sign-ins, which bypass the proxy and also go to other servers. */
 export class SignInRecord {
   readonly #begin: Begin;
   readonly #open = new Set<ExchangeRecord>();
@@ -15,7 +15,7 @@ export class SignInRecord {
     this.#begin = begin;
   }
 
-  /** The same `fetch`, with every exchange recorded. The body of a request is a text or a form. */
+  /** Wraps a `fetch` so that every exchange is recorded. Request bodies are texts or forms. */
   readonly fetch: RecordedRequests["signIns"]["fetch"] = (fetch) => async (url, init) => {
     const request = new Request(url, init);
     const record = this.#begun({ method: request.method, url: url.href, headers: [...request.headers] });
@@ -30,7 +30,10 @@ export class SignInRecord {
     }
   };
 
-  /** The same receiver, with the authorization request and the redirect recorded. The pages between them are those of the browser. */
+  /**
+   * Wraps a receiver so that the authorization request and the redirect are recorded. The pages between them are only in the
+   * browser.
+   */
   readonly receiver: RecordedRequests["signIns"]["receiver"] = (open) => async (registered) => {
     const receiver = await open(registered);
     return {
@@ -54,7 +57,7 @@ export class SignInRecord {
     };
   };
 
-  /** Aborts the records of open exchanges: a user may still sign in. */
+  /** Ends the records of open exchanges, for instance while a user is signing in. */
   close(): void {
     for (const record of this.#open) this.#end(record, { why: "the recording has ended", by: "recorder" });
   }
@@ -80,7 +83,7 @@ export class SignInRecord {
     return new Response(seen, { status, statusText, headers });
   }
 
-  /** @param aborted why and by whom; default: the exchange came to its end */
+  /** @param aborted the reason and the side that aborted the exchange. Default: it ended normally */
   #end(
     record: ExchangeRecord,
     aborted?: { readonly why: string; readonly by: "client" | "server" | "recorder" },

@@ -58,7 +58,7 @@ function pointer(text: string, others: readonly string[] = []): readonly string[
 
 async function diff(before: string, after: string, flags: DiffFlags, { out, interrupt }: Invocation): Promise<number> {
   const pace = new Pace(interrupt, "nothing is compared yet");
-  // One conversation after the other: only what is compared of both is in memory at the same time.
+  // One after the other, so that only the compared parts of both are in memory at the same time.
   const read = async (word: string): Promise<Comparable> => {
     const conversation = new Conversation({ keepRows: false });
     const comparable = new Comparable({ ignore: flags.ignore ?? [] });

@@ -4,31 +4,33 @@ import { gunzip } from "node:zlib";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { Conversation, RecordingDecoder } from "@parlance/wire";
 
-// One frame of a long recording is judged by what came before it. Which lines that are is found by searching the text of the file:
-// to read and judge all of them takes ten times as long. What cannot be told from the text alone is left to a reading of all lines.
+// To judge one frame of a long recording, earlier lines are needed. They are found by searching the text of the file, because
+// reading and judging all lines takes ten times as long. If the text alone is not enough, all lines are read.
 
-/** Lines before a frame, and at the beginning of a session, on which its verdicts may depend. */
+/** The number of lines before a frame, and at the beginning of a session, on which its verdicts may depend. */
 const near = 64;
-/** Responses from which the rules compute the usual latency of a method. */
+/** The number of responses from which the usual latency of a method is computed. */
 const mostAnswers = 200;
-/** Lines that are searched for them. */
+/** The maximum number of lines that are searched for these responses. */
 const mostRead = 4_000;
-/** Characters after a request in which its response is searched. */
+/** The number of characters after a request that are searched for its response. */
 const answerWithin = 1 << 20;
 /** The members that hold the id of a request. */
 const idNames = "id|requestId|io\\.modelcontextprotocol/subscriptionId";
-/** Parts of the methods that open a conversation or list tools, each with a rare character: a search for one character is faster. */
+/**
+ * Parts of the methods that open a conversation or list tools, each with a rare character: a search for one character is faster.
+ */
 const openingWords = [
   ["initialize", "z"],
   ["/discover", "/"],
   ["tools/list", "/"],
 ] as const;
-/** More characters are in no text. */
+/** The maximum length of a string. */
 const longestText = 0x1fff_ff00;
-/** More lines than that are not fewer than all. */
+/** The maximum number of selected lines; with more, reading all lines is not slower. */
 const mostLines = 8_000;
 
-/** The features by which related lines are found. */
+/** The features of a line by which related lines are found. */
 interface Seen {
   readonly at: number;
   readonly session: string;
@@ -36,12 +38,12 @@ interface Seen {
   readonly message: JsonObject | undefined;
 }
 
-/** Thrown inside this file alone: the context of a frame cannot be told from the text. */
+/** Thrown only within this file, if the text is not enough to find the context of a frame. */
 class Unclear extends Error {}
 
 /**
- * The lines of a recording by which the frame with a number is judged and paired, in order, with the header and the frame itself.
- * Undefined where that would take a reading of all lines: a request that was never answered, a batch, HTTP, a log message.
+ * The lines of a recording that are needed to judge and pair a frame, in order, with the header and the frame itself. Undefined
+ * if all lines must be read: for an unanswered request, a batch, HTTP, or a log message.
  */
 export function contextOfFrame(file: Buffer, n: number): Buffer | undefined {
   if (file.length > longestText) return undefined;
@@ -81,7 +83,7 @@ class FrameContext {
     return Buffer.from(starts.map((start) => this.#text.slice(start, this.#endOf(start) + 1)).join(""), "latin1");
   }
 
-  /** Lines that are no frame, and frames whose text is not there or not whole: they say what was not seen. */
+  /** Takes lines that are not frames, and frames without complete text: they show what is missing. */
   #takeUnusual(): void {
     const text = this.#text;
     for (const { index } of text.matchAll(/\n(?!\{"k":"[fea]")(?=.)/g)) {
@@ -98,7 +100,7 @@ class FrameContext {
     }
   }
 
-  /** The first lines of the session. */
+  /** Takes the first lines of the session. */
   #takeBeginning(): void {
     const { session } = this.#target;
     const first = this.#text.indexOf(`,"s":${JSON.stringify(session)},`);
@@ -109,7 +111,7 @@ class FrameContext {
     }
   }
 
-  /** The lines before one: until both sides have spoken, and the last texts of each that are whole messages. */
+  /** Takes the lines before one, back to a complete message of each side. */
   #takeNear(at: number): void {
     const open = new Set(["c2s", "s2c"]);
     let line = at;
@@ -122,7 +124,7 @@ class FrameContext {
     }
   }
 
-  /** How the conversation was opened, and the tools that were listed before. */
+  /** Takes the handshake, and the tool lists before the frame. */
   #takeHandshake(): void {
     const text = this.#text;
     for (const [word, rare] of openingWords) {
@@ -136,7 +138,7 @@ class FrameContext {
     }
   }
 
-  /** The request or response of the message. */
+  /** Takes the request or response of the message. */
   #takeOwn(message: JsonObject): void {
     const { id, method, params, result } = message;
     const about = isObject(params) ? params : {};
@@ -150,13 +152,13 @@ class FrameContext {
     if (isKey(id) && method === undefined) this.#takeUsual(id);
   }
 
-  /** All lines with the id of a request, and what came before it: the state in which it was sent. */
+  /** Takes all lines with the id of a request, and the lines before it, which show the state in which it was sent. */
   #takeFamily(line: number): void {
     const id = this.#seen(line)?.message?.id;
     if (isKey(id)) this.#takeNamed(idNames, id);
   }
 
-  /** Every line in which a member has a value, with the lines around it. */
+  /** Takes every line in which a member has a value, with the lines around it. */
   #takeNamed(names: string, value: string | number): readonly number[] {
     const plain = String(value).replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
     const number = /^-?\d+$/.test(plain) ? `|${plain}(?:\\.0+)?(?![\\d.eE])` : "";
@@ -173,7 +175,7 @@ class FrameContext {
     return found;
   }
 
-  /** A request without a response is explained by everything after it. */
+  /** Requires that a request has a response: the reason why one is missing may be anywhere after it. */
   #requireAnswer(id: string | number): void {
     const answered = [...this.#taken].some((line) => {
       const { message, session, direction } = (line > this.#target.at && this.#seen(line)) || {};
@@ -185,18 +187,18 @@ class FrameContext {
   #takeAnswer(line: number): void {
     const id = this.#seen(line)?.message?.id;
     if (!isKey(id)) return;
-    const behind = this.#endOf(line);
-    const within = this.#text.slice(behind, behind + answerWithin);
+    const after = this.#endOf(line);
+    const within = this.#text.slice(after, after + answerWithin);
     const at = within.search(
       new RegExp(
         `\\\\"id\\\\"[ \\t]*:[ \\t]*${JSON.stringify(JSON.stringify(id)).slice(1, -1).replaceAll("\\", "\\\\")}(?![\\d.])`,
       ),
     );
     if (at < 0) throw new Unclear();
-    this.#take(this.#startOf(behind + at));
+    this.#take(this.#startOf(after + at));
   }
 
-  /** The last responses to requests of the same method: they give the usual latency. */
+  /** Takes the last responses to requests of the same method, for the usual latency. */
   #takeUsual(id: string | number): void {
     const isOwn = (seen: Seen | undefined): seen is Seen => seen?.session === this.#target.session;
     const own = [...this.#taken]
@@ -208,7 +210,7 @@ class FrameContext {
     let [answers, line] = [0, this.#startOf(this.#target.at - 2)];
     for (let read = 0; line > 0 && (answers < mostAnswers || waiting.size > 0); read += 1) {
       if (read > mostRead) {
-        // Where the method is rare, its requests are few: if there is none before, there is nothing more to read.
+        // A rare method has few requests: if there is none before, the search ends.
         const before = this.#text.lastIndexOf(`\\"method\\":\\"${method}\\"`, line);
         if (before < 0 && waiting.size === 0) return;
         throw new Unclear();
@@ -241,7 +243,7 @@ class FrameContext {
     if (!isObject(entry) || entry.k !== "f" || typeof entry.s !== "string" || typeof entry.d !== "string")
       return undefined;
     const message = typeof entry.raw === "string" ? parsed(entry.raw) : undefined;
-    // A batch has several messages, and a truncated frame none.
+    // A batch has several messages, and a truncated frame has none.
     if (isTarget && (Array.isArray(message) || entry.raw === undefined || entry.kept !== undefined))
       throw new Unclear();
     return { at: line, session: entry.s, direction: entry.d, message: isObject(message) ? message : undefined };
@@ -257,7 +259,7 @@ class FrameContext {
   }
 }
 
-/** Whether a message depends on more than its request, its answer and how the conversation was opened. */
+/** Whether the judgement of a message depends on more than its request, its response and the handshake. */
 function isUnclear(method: unknown, params: JsonObject, result: JsonObject, isResult: boolean): boolean {
   const ofRounds = ["requestState", "inputResponses", "cursor"].some((name) => name in params);
   const opensRound = isResult && ("requestState" in result || result.resultType === "input_required");
@@ -266,7 +268,7 @@ function isUnclear(method: unknown, params: JsonObject, result: JsonObject, isRe
   return !/^notifications\/(?:progress|cancelled|initialized|\w+\/list_changed)$/.test(method);
 }
 
-/** An id or a token. @throws Unclear for one that may be written in several ways */
+/** Whether a value is an id or token. @throws Unclear if it may be written in several ways */
 function isKey(value: unknown): value is string | number {
   if (typeof value === "string" && !/^[\w.:/=+-]*$/.test(value)) throw new Unclear();
   if (typeof value === "number" && !Number.isSafeInteger(value)) throw new Unclear();
@@ -277,16 +279,16 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return undefined; // No JSON.
+    return undefined; // Not JSON.
   }
 }
 
 /**
- * As much of a recording as one frame of it needs to be judged and paired. Undefined where all of it must be read, and for what
- * cannot be read like that.
+ * The part of a recording that is needed to judge and pair one frame. Undefined if the whole recording must be read, or if the
+ * file is not readable in this way.
  */
 export async function loadFrame(path: string, n: number): Promise<Conversation | undefined> {
-  const file = path === "-" ? undefined : await contentOf(path).catch(() => undefined); // Another reading tells why.
+  const file = path === "-" ? undefined : await contentOf(path).catch(() => undefined); // Reading the whole recording reports the error.
   const lines = file === undefined ? undefined : contextOfFrame(file, n);
   if (lines === undefined) return undefined;
   const conversation = new Conversation();

@@ -22,10 +22,10 @@ type Frame = WireMessage["frame"];
 type JsonNode = NonNullable<WireMessage["node"]>;
 type Pending = CheckReport["pending"][number]["pending"];
 
-/** A row to show, and how. */
+/** A row, with the facts and options for showing it. */
 interface DetailOptions {
   readonly row: Row;
-  /** The requests that have no answer. */
+  /** The requests without a response. */
   readonly pending: readonly Pending[];
   readonly hex: boolean;
 }
@@ -172,16 +172,16 @@ function markedHexLines(bytes: Uint8Array, highlights: readonly Highlight[], sty
   });
 }
 
-/** Bytes of a text that something is said of. */
+/** A highlighted range of bytes. */
 interface Highlight {
   readonly range: ByteRange;
-  /** The note beside the line: the name of the rule. */
+  /** The note beside the line: the id of the rule. */
   readonly label: string;
 }
 
 /**
- * A JSON text over many lines, as it was written: the spelling of names, numbers and strings, the order of members,
- * and members that have the same name. Lines with bytes that something is said of are marked.
+ * An indented JSON text with the original spelling of names, numbers and strings, the original order of members, and duplicate
+ * members. Lines with highlighted bytes are marked.
  */
 function jsonLines(root: JsonNode, bytes: Uint8Array, highlights: readonly Highlight[], style: Style): string[] {
   const lines: Line[] = [];
@@ -194,14 +194,14 @@ function jsonLines(root: JsonNode, bytes: Uint8Array, highlights: readonly Highl
 
 interface Line {
   readonly text: string;
-  /** The text of the line itself: the brace of an object on many lines. */
+  /** The range of the line itself: for an object on many lines, that of its brace. */
   readonly range: ByteRange;
 }
 
 interface Place {
   readonly node: JsonNode;
   readonly depth: number;
-  /** The name and its colon, and where it begins. */
+  /** The name with its colon. */
   readonly lead: string;
   readonly leadAt: number;
   readonly trail: string;
@@ -217,8 +217,8 @@ function write({ node, depth, lead, leadAt, trail }: Place, bytes: Uint8Array, l
   const [opening, closing] = node.kind === "object" ? "{}" : "[]";
   lines.push({ text: `${indent}${lead}${opening}`, range: [leadAt, node.start + 1] });
   for (const [index, child] of children.entries()) {
-    const behind = index === children.length - 1 ? "" : ",";
-    const below = { depth: depth + 1, trail: behind };
+    const after = index === children.length - 1 ? "" : ",";
+    const below = { depth: depth + 1, trail: after };
     if ("key" in child) {
       const { keyStart, keyEnd, value } = child;
       const name = literal({ start: keyStart, end: keyEnd }, bytes);
@@ -228,7 +228,7 @@ function write({ node, depth, lead, leadAt, trail }: Place, bytes: Uint8Array, l
   lines.push({ text: `${indent}${closing}${trail}`, range: [node.end - 1, node.end] });
 }
 
-/** An empty object may hold white space, which is no news. */
+/** A value on one line, without the white space that an empty object may contain. */
 function literal(
   place: Pick<JsonNode, "start" | "end"> & { readonly kind?: JsonNode["kind"] },
   bytes: Uint8Array,
@@ -237,7 +237,7 @@ function literal(
   return place.kind === "array" ? "[]" : escapeControls(literalOf(place, bytes));
 }
 
-/** A note on a whole object stands at the line that begins it. */
+/** Whether a highlight belongs to this line: one of a whole object is at its first line. */
 function innermost({ range: [start, end] }: Highlight, [from, to]: ByteRange, lines: readonly Line[]): boolean {
   const first = lines.find((line) => line.range[1] > start && line.range[0] < Math.max(end, start + 1));
   const isFirst = first !== undefined && first.range[0] === from && first.range[1] === to;

@@ -57,7 +57,7 @@ export function registerRedact(program: Command, invocation: Invocation): void {
     .action((path: string, flags: RedactFlags) => invocation.run(() => redactFile(path, flags, invocation)));
 }
 
-/** Adds the options that say what else is secret. */
+/** Adds the options that name further secrets. */
 export function addSecretOptions(command: Command): Command {
   return command
     .option("--key <name>", "cover the values of members of this name too; may be repeated", named)
@@ -66,7 +66,7 @@ export function addSecretOptions(command: Command): Command {
     .option("--header <name>", "cover this HTTP header too; may be repeated", named);
 }
 
-/** The secrets by these flags, and by the names of variables in the environment of this program. */
+/** The secrets named by flags, and the values of variables with secret names in the environment of this program. */
 export function secretOptions({ key = [], pointer = [], regex = [], header = [] }: SecretFlags): SecretsOptions {
   return { keys: key, pointers: pointer, patterns: regex, headers: header, values: secretVariables(process.env) };
 }

@@ -23,10 +23,10 @@ interface TailFlags {
   readonly json?: true;
 }
 
-/** Milliseconds between two looks at what is being written: soon enough for eyes, and no load. */
+/** Milliseconds between two reads of growing files: short enough for people, and little load. */
 const pause = 100;
 
-/** Looks at what is there, between two searches for recordings that have begun. */
+/** The number of reads between two searches for new recordings. */
 const turnsPerSearch = 5;
 
 const waiting = `nothing is being recorded: waiting for a recording to begin, Ctrl-C ends it
@@ -58,7 +58,7 @@ export function registerTail(program: Command, invocation: Invocation): void {
     );
 }
 
-/** The filter. @throws Failure for a recording in its place: as a filter, it would find nothing and say nothing */
+/** The filter. @throws Failure if the word is a recording: as a filter, it would match nothing without an error */
 function filterOf(words: readonly string[], { recording }: TailFlags): string {
   const [word = "", ...more] = words;
   if (recording === undefined && more.length === 0 && (word === "last" || existsSync(word)))
@@ -71,7 +71,7 @@ function lines(text: string): number {
   throw new InvalidArgumentError("Write a number of rows.");
 }
 
-/** A recording that is followed, and the file that it is read from. */
+/** A followed recording and its file. */
 interface Followed {
   readonly recording: TailedRecording;
   readonly file: FollowedFile;
@@ -85,7 +85,7 @@ class Tail {
   readonly #followed = new Map<string, Followed>();
   readonly #reader = new PipeReader(process.stdout.fd);
   #hasLostReader = false;
-  /** It was to end before all that is there was shown. */
+  /** Whether it was interrupted before all existing rows were shown. */
   #isCut = false;
 
   constructor(filter: string, flags: TailFlags, invocation: Invocation) {
@@ -116,7 +116,7 @@ class Tail {
     return this.#hasLostReader || this.#invocation.interrupt.stop.aborted;
   }
 
-  /** Shows what is there, as it is read, unless only the last rows are wanted. */
+  /** Shows existing rows while they are read, unless only the last ones are requested. */
   async #read(path: string): Promise<void> {
     const recording = this.#start(nameOfRecording(path));
     if (this.#flags.lines === undefined) recording.release();
@@ -131,7 +131,7 @@ class Tail {
   async #followOne(path: string): Promise<void> {
     const followed = await this.#open(path);
     while (!followed.recording.ended && !this.#isStopped) {
-      // A recording that its recorder left without an end does not grow.
+      // A recording without an end whose recorder has stopped does not grow.
       const grows = await mayGrow(path, (await stat(path)).mtimeMs);
       await this.#take(followed);
       if (!grows) return;
@@ -139,7 +139,7 @@ class Tail {
     }
   }
 
-  /** Every recording that is live, and those that begin. Where none is, it waits for one. */
+  /** Follows every live recording, and new ones. Waits for one if there is none. */
   async #followAll(): Promise<void> {
     const { err } = this.#invocation;
     await this.#findLive();
@@ -151,7 +151,7 @@ class Tail {
     }
   }
 
-  /** Shows what was written since the last time. */
+  /** Shows the rows that were written since the last call. */
   async #take({ recording, file }: Followed): Promise<void> {
     for await (const item of file.read()) {
       if (this.#isStopped) return;
@@ -160,7 +160,7 @@ class Tail {
   }
 
   async #findLive(): Promise<void> {
-    // The oldest first: what comes last stands at the end.
+    // The oldest first, so that the newest is at the end of the output.
     for (const { path, changed } of [...(await listRecordings(process.env))].reverse()) {
       if (this.#followed.has(path) || path.endsWith(".gz") || !(await mayGrow(path, changed))) continue;
       await this.#open(path);
@@ -183,9 +183,9 @@ class Tail {
 }
 
 /**
- * The process that reads what this one prints. A pipe tells its writer of a lost reader only at the next write, which may be
- * long in coming, so on Linux the reader is looked up in /proc. Where it cannot be seen (another system, another user's
- * process, the host of a container) it is never taken for gone.
+ * The process that reads our output. A pipe reports a lost reader only at the next write, which may come late, so on Linux the
+ * reader is looked up in /proc. If it cannot be seen there (on another system, or for a process of another user or outside the
+ * container), it counts as present.
  */
 class PipeReader {
   /** The name of the pipe in /proc. */
@@ -216,7 +216,7 @@ class PipeReader {
       const directory = `/proc/${pid}/fd`;
       return readdirSync(directory).some((fd) => {
         const path = `${directory}/${fd}`;
-        // Both ends have one name; the mode of the link tells them apart.
+        // Both ends have the same name; the mode of the link distinguishes them.
         return readlinkSync(path) === this.#pipe && (lstatSync(path).mode & constants.S_IRUSR) !== 0;
       });
     } catch {

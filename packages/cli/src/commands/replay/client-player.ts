@@ -16,10 +16,10 @@ import { replaced } from "../../shared/faults/faulty-stream.js";
 
 type WireSession = Conversation["sessions"][number];
 
-/** Milliseconds: what a server sends behind its last answer comes soon. */
+/** Milliseconds after the last response in which further messages of the server arrive. */
 const aftermath = 100;
 
-/** Where a server says what its client has to bring back, and where the client brings it. */
+/** Values that a client must send back: their places in responses and in requests. */
 const carried = [
   { result: "requestState", pointer: "/params/requestState" },
   { result: "nextCursor", pointer: "/params/cursor" },
@@ -27,12 +27,14 @@ const carried = [
 
 const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
 
-/** Is the client of one session of a recording: says what it has said, as soon as it has heard what it had heard. */
+/**
+ * Plays the client of one session of a recording: sends each message as soon as the responses that came before it have arrived.
+ */
 export class ClientPlayer {
   readonly #recording: Conversation;
   readonly #session: WireSession;
   readonly #client: RawClient;
-  /** Every request that was made again, and what comes of it. */
+  /** The replies to the requests that were sent again. */
   readonly #asked = new Map<RecordedOperation, Promise<RawReply>>();
   /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
@@ -46,17 +48,17 @@ export class ClientPlayer {
     client.onRequest = (request) => this.#answer(request);
   }
 
-  /** Says everything, and resolves when everything is answered that was. */
+  /** Sends everything. Resolves when every request that was answered in the recording is answered. */
   async play(): Promise<void> {
     const rows = this.#recording.rows.filter(({ session, from }) => session === this.#session && from === "client");
     for (const row of rows) if (row.frame !== undefined && !isAnswer(row)) await this.#say(row);
-    await this.#heardBefore(Number.POSITIVE_INFINITY);
+    await this.#answeredBefore(Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, aftermath));
   }
 
   async #say({ frame, messages, n = 0 }: Row): Promise<void> {
     if (frame === undefined) return;
-    await this.#heardBefore(n);
+    await this.#answeredBefore(n);
     const bytes = replaced(
       frame.bytes,
       messages.flatMap((message) => this.#brought(message)),
@@ -69,19 +71,19 @@ export class ClientPlayer {
     for (const operation of operations)
       this.#asked.set(
         operation,
-        reply.then((each) => this.#hear(operation, each)),
+        reply.then((each) => this.#receive(operation, each)),
       );
-    // Over HTTP, a notification has arrived when it is answered.
+    // Over HTTP, a notification has arrived when its HTTP response has.
     if (first === undefined) await reply;
   }
 
-  /** Waits for every answer that the recorded client had, when it sent a frame. */
-  async #heardBefore(n: number): Promise<void> {
+  /** Waits for every response that the recorded client had received before it sent a frame. */
+  async #answeredBefore(n: number): Promise<void> {
     const due = [...this.#asked].filter(([{ answer }]) => answer !== undefined && answer.frame.n < n);
     await Promise.all(due.map(([, reply]) => reply));
   }
 
-  #hear({ answer }: RecordedOperation, reply: RawReply): RawReply {
+  #receive({ answer }: RecordedOperation, reply: RawReply): RawReply {
     const live = reply.answer?.result;
     if (!isObject(live)) return reply;
     if (typeof live.protocolVersion === "string") this.#client.useVersion(live.protocolVersion);
@@ -104,7 +106,7 @@ export class ClientPlayer {
     });
   }
 
-  /** The recorded response to such a request: to the same one, or else to the next of its kind. */
+  /** The recorded response to a request of the server: to the same request, or else to the next one of its method. */
   #answer(question: JsonObject): string | undefined {
     const wanted = canonicalJson(significant(question, ignores));
     const alike = this.#questions.filter(({ request }) => request.method === question.method);

@@ -133,20 +133,20 @@ function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
   return entries.find((entry) => entry.k === "hdr");
 }
 
-/** How a server is driven. */
+/** The options of replaying a client against a server. */
 interface DriveOptions {
   readonly target: Target;
-  /** Milliseconds to wait for an answer. */
+  /** Milliseconds to wait for a response. */
   readonly timeout: number;
 }
 
-/** The conversation that came of it. */
+/** The resulting conversation. */
 interface Driven {
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
 }
 
-/** Says to a server everything that the client of a recording has said, session by session. @throws Failure */
+/** Sends the messages of the client of a recording to a server, session by session. @throws Failure */
 async function drive(recording: Conversation, options: DriveOptions): Promise<Driven> {
   const entries: Entry[] = [];
   const conversation = new Conversation();

@@ -2,57 +2,57 @@ import { methods } from "@parlance/mcp/protocol";
 import { canonicalJson, ignoring, significant, targetOf, type WireMessage } from "@parlance/wire";
 import type { ReplayStep } from "./replay-steps.js";
 
-/** How a message must be like the recorded one. `order`: exactly, and in the recorded order. */
+/** How a message must match the recorded one. `order`: exactly, and in the recorded order. */
 export const matchModes = ["exact", "method", "order"] as const;
 
-/** One of them. */
+/** A mode of matching. */
 export type MatchMode = (typeof matchModes)[number];
 
 /** Members that do not distinguish requests: metadata, and values that the sender chooses freely. */
 const ignores = ignoring(["/_meta", "/requestId", "/progressToken"]);
 
-/** Requests that open a conversation. They match whatever their params: each client names itself. */
+/** Requests that open a conversation. Their params are not compared, because each client names itself there. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover]);
 
-/** Finds what of a recording is meant by what a client says. */
+/** Finds the recorded message that matches a message of a client. */
 export class Matching {
-  readonly #scenes: readonly ReplayStep[];
+  readonly #steps: readonly ReplayStep[];
   readonly #mode: MatchMode;
   readonly #times = new Map<ReplayStep, number>();
 
-  constructor(scenes: readonly ReplayStep[], mode: MatchMode) {
-    this.#scenes = scenes.filter(({ trigger }) => trigger !== undefined);
+  constructor(steps: readonly ReplayStep[], mode: MatchMode) {
+    this.#steps = steps.filter(({ trigger }) => trigger !== undefined);
     this.#mode = mode;
   }
 
-  /** Recorded requests and notifications that were never asked for, in their order. */
+  /** The recorded requests and notifications that were never matched, in order. */
   get unused(): readonly ReplayStep[] {
-    return this.#scenes.filter((scene) => !this.#times.has(scene));
+    return this.#steps.filter((step) => !this.#times.has(step));
   }
 
-  /** The requests that were asked for more often than they were recorded. */
+  /** The requests that came more often than they were recorded. */
   get repeated(): readonly ReplayStep[] {
-    return this.#scenes.filter((scene) => (this.#times.get(scene) ?? 0) > 1);
+    return this.#steps.filter((step) => (this.#times.get(step) ?? 0) > 1);
   }
 
-  /** The scene that a message begins. One that was played already plays again if there is no other. */
+  /** The step that a message triggers. A step is repeated if no other one matches. */
   take(message: WireMessage): ReplayStep | undefined {
-    const scene = this.#find(message);
-    if (scene !== undefined) this.#times.set(scene, (this.#times.get(scene) ?? 0) + 1);
-    return scene;
+    const step = this.#find(message);
+    if (step !== undefined) this.#times.set(step, (this.#times.get(step) ?? 0) + 1);
+    return step;
   }
 
-  /** The recorded message that is most like one that matches none: of its method, and of its target if there is one. */
+  /** The recorded message that is nearest to one without a match: of the same method, preferably with the same target. */
   nearest(message: WireMessage): WireMessage | undefined {
-    const cues = this.#scenes.flatMap(({ trigger }) =>
+    const triggers = this.#steps.flatMap(({ trigger }) =>
       trigger !== undefined && trigger.method === message.method ? [trigger] : [],
     );
-    return cues.find((cue) => targetOf(cue.params) === targetOf(message.params)) ?? cues[0];
+    return triggers.find((each) => targetOf(each.params) === targetOf(message.params)) ?? triggers[0];
   }
 
   #find(message: WireMessage): ReplayStep | undefined {
-    const isAlike = (scene: ReplayStep): boolean => keyOf(scene.trigger) === keyOf(message);
-    // Only requests have an order that a client can keep: a notification may overtake an answer.
+    const isAlike = (step: ReplayStep): boolean => keyOf(step.trigger) === keyOf(message);
+    // The order is required of requests only: a client cannot control whether a notification overtakes a response.
     if (this.#mode === "order" && message.kind === "req") {
       const next = this.unused.find(({ trigger }) => trigger?.kind === "req");
       return next !== undefined && isAlike(next) ? next : undefined;
@@ -63,14 +63,14 @@ export class Matching {
     const isSame = ({ trigger }: ReplayStep): boolean =>
       trigger !== undefined && trigger.method === message.method && trigger.kind === message.kind;
     return (
-      this.#choose((scene) => isSame(scene) && targetOf(scene.trigger?.params ?? {}) === target) ?? this.#choose(isSame)
+      this.#choose((step) => isSame(step) && targetOf(step.trigger?.params ?? {}) === target) ?? this.#choose(isSame)
     );
   }
 
-  /** The first that was not played; else the last. */
-  #choose(isMeant: (scene: ReplayStep) => boolean): ReplayStep | undefined {
-    const meant = this.#scenes.filter(isMeant);
-    return meant.find((scene) => !this.#times.has(scene)) ?? meant.at(-1);
+  /** The first step that was not played; else the last. */
+  #choose(isMeant: (step: ReplayStep) => boolean): ReplayStep | undefined {
+    const meant = this.#steps.filter(isMeant);
+    return meant.find((step) => !this.#times.has(step)) ?? meant.at(-1);
   }
 }
 

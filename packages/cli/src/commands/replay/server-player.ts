@@ -15,38 +15,38 @@ import {
 } from "@parlance/wire";
 import { type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
 import { Matching, type MatchMode } from "./matching.js";
-import { type ReplayStep, replaySteps, type Step } from "./replay-steps.js";
+import { type ReplayAction, type ReplayStep, replaySteps } from "./replay-steps.js";
 
-/** The functions through which a player uses its transport. */
+/** The functions of a transport that a player uses. */
 export interface Stage {
   /** Sends a frame to the client. */
   send(bytes: Uint8Array, lineBreak: string): void;
   /** Writes to stderr. */
   log(bytes: Uint8Array): void;
-  /** The recorded server has ended here. */
+  /** Called where the recorded server exited. */
   exit(code: number): void;
 }
 
-/** How a recording is played. */
+/** Options of playing a recording. */
 export interface PlayOptions {
   readonly match: MatchMode;
-  /** How many times as fast as it was recorded; 0 is at once. */
+  /** The factor of the recorded speed; 0 for no pauses. */
   readonly speed: number;
 }
 
-/** How what a client has said differs from what was recorded. */
+/** A difference between a client's message and the recording. */
 export interface Mismatch {
   readonly is: "unmatched" | "answered otherwise";
   readonly message: WireMessage;
-  /** The recorded response in its place, if there is a similar one. */
+  /** The nearest recorded message; undefined without one. */
   readonly recorded: WireMessage | undefined;
 }
 
-/** Is the server of a recording: says what it has said, when a client says what the client has said. */
+/** Plays the server of a recording: sends its recorded messages when a client sends the matching ones. */
 export class ServerPlayer {
   readonly matching: Matching;
   readonly mismatches: Mismatch[] = [];
-  /** Requests and notifications that were matched. */
+  /** The number of matched requests and notifications. */
   played = 0;
   readonly #options: PlayOptions;
   readonly #stage: Stage;
@@ -55,69 +55,69 @@ export class ServerPlayer {
   /** The responses of the client, by the id of the request. */
   readonly #answers = new Mailbox<WireMessage>();
   readonly #plays = new Set<Promise<void>>();
-  /** The recorded server has ended: it says nothing more. */
+  /** Whether the recorded server has exited, so that it sends nothing more. */
   #ended = false;
 
   constructor(recording: Conversation, options: PlayOptions, stage: Stage) {
-    const scenes = replaySteps(recording);
-    this.matching = new Matching(scenes, options.match);
-    this.#opening = scenes.filter(({ trigger }) => trigger === undefined);
+    const steps = replaySteps(recording);
+    this.matching = new Matching(steps, options.match);
+    this.#opening = steps.filter(({ trigger }) => trigger === undefined);
     this.#options = options;
     this.#stage = stage;
   }
 
-  /** Says what the server has said before it was asked anything. */
+  /** Sends the messages that the server sent before any message of the client. */
   begin(): void {
-    for (const scene of this.#opening) this.#start(scene);
+    for (const step of this.#opening) this.#start(step);
   }
 
-  /** Takes what the client has said. */
+  /** Takes the messages of a client's frame. */
   receive({ messages }: Row): void {
     for (const message of messages) {
       if (message.kind === "res" || message.kind === "err") this.#answers.put(message.idKey ?? "", message);
-      else if (message.kind !== "none") this.#hear(message);
+      else if (message.kind !== "none") this.#receive(message);
     }
   }
 
-  /** The client says nothing more. Resolves when everything that can be said was said. */
+  /** Ends the input. Resolves when every message that can be sent has been sent. */
   async end(): Promise<void> {
     this.#answers.close();
     while (this.#plays.size > 0) await Promise.all(this.#plays);
   }
 
-  #hear(message: WireMessage): void {
-    const scene = this.matching.take(message);
-    if (scene === undefined) {
+  #receive(message: WireMessage): void {
+    const step = this.matching.take(message);
+    if (step === undefined) {
       const recorded = this.matching.nearest(message);
       this.mismatches.push({ is: "unmatched", message, recorded });
       if (message.kind === "req") this.#refuse(message, recorded);
       return;
     }
     this.played += 1;
-    if (scene.operation !== undefined) this.#live.set(scene.operation, liveRequest(message));
-    this.#start(scene);
+    if (step.operation !== undefined) this.#live.set(step.operation, liveRequest(message));
+    this.#start(step);
   }
 
-  #start(scene: ReplayStep): void {
-    const play = this.#play(scene);
+  #start(step: ReplayStep): void {
+    const play = this.#play(step);
     this.#plays.add(play);
-    void play.finally(() => this.#plays.delete(play)); // It never fails.
+    void play.finally(() => this.#plays.delete(play)); // Never rejects.
   }
 
-  async #play({ at, steps }: ReplayStep): Promise<void> {
+  async #play({ at, actions }: ReplayStep): Promise<void> {
     let last = at;
-    for (const step of steps) {
-      if (step.is === "answered") {
-        if (!(await this.#hearAnswer(step))) return;
+    for (const action of actions) {
+      if (action.is === "answered") {
+        if (!(await this.#awaitAnswer(action))) return;
       } else {
-        await this.#pace(step.row.at - last);
-        this.#perform(step);
+        await this.#pace(action.row.at - last);
+        this.#perform(action);
       }
-      last = step.row.at;
+      last = action.row.at;
     }
   }
 
-  #perform({ is, row }: Extract<Step, { is: "send" | "exit" }>): void {
+  #perform({ is, row }: Extract<ReplayAction, { is: "send" | "exit" }>): void {
     const { entry, frame, messages } = row;
     if (this.#ended) return;
     this.#ended = is === "exit";
@@ -129,8 +129,8 @@ export class ServerPlayer {
     }
   }
 
-  /** Waits for the answer to a question that was asked. False if none can come any more. */
-  async #hearAnswer({ question, row }: Extract<Step, { is: "answered" }>): Promise<boolean> {
+  /** Waits for the response to a sent request. False if none can come any more. */
+  async #awaitAnswer({ question, row }: Extract<ReplayAction, { is: "answered" }>): Promise<boolean> {
     const answer = await this.#answers.take(question.request.idKey ?? "");
     if (answer === undefined) return false;
     const recorded = row.messages.find(({ operation }) => operation === question);
@@ -179,7 +179,7 @@ class Mailbox<Item> {
   readonly #waiting = new Map<string, ((item: Item | undefined) => void)[]>();
   #closed = false;
 
-  /** Gives an item to the one that waits longest for its key, or keeps it. */
+  /** Gives an item to the oldest waiter for its key, or keeps it. */
   put(key: string, item: Item): void {
     const waiting = this.#waiting.get(key)?.shift();
     if (waiting !== undefined) waiting(item);
@@ -203,7 +203,7 @@ class Mailbox<Item> {
   }
 }
 
-/** A recorded request as it is made again: what its maker has chosen freely, as it is written. */
+/** A live request that matches a recorded one: its id and progress token, as written. */
 interface LiveRequest {
   readonly id: string;
   readonly progressToken: string | undefined;
@@ -215,8 +215,8 @@ type LiveRequests = ReadonlyMap<RecordedOperation, LiveRequest>;
 const subscriptionId = metaKeys.subscriptionId.replaceAll("/", "~1");
 
 /**
- * The bytes of a recorded frame with the ids and the tokens of the live requests that it names. Undefined for one that
- * cannot be sent: it reports on a request that was not made, or that wants no reports.
+ * The bytes of a recorded frame with the ids and tokens of live requests. Undefined for a frame that cannot be sent, because it
+ * is about a request that was not sent, or that has no progress token.
  */
 function liveBytes(bytes: Uint8Array, messages: readonly WireMessage[], live: LiveRequests): Uint8Array | undefined {
   const replacements: Replacement[] = [];
@@ -237,7 +237,7 @@ function liveBytes(bytes: Uint8Array, messages: readonly WireMessage[], live: Li
   return replaced(bytes, replacements);
 }
 
-/** A server that has answered `"7"` for `7` is played as one that does. */
+/** An id in the type that the recorded server used: it may have answered `"7"` for `7`. */
 function likeRecorded({ context }: WireMessage, id: string): string {
   if (context.pairing?.is !== "other type") return id;
   return id.startsWith('"') ? (JSON.parse(id) as string) : JSON.stringify(id);

@@ -6,9 +6,9 @@ import type { LineStream } from "../../shared/recorder/recorder-messages.js";
 import { Transcript } from "../../shared/recorder/transcript.js";
 import { type PlayOptions, ServerPlayer } from "./server-player.js";
 
-/** How a recording is played on stdio. */
+/** Options of playing a recording on stdio. */
 export interface StdioPlayOptions extends PlayOptions {
-  /** Changes the frames of the server on their way. */
+  /** Applies faults to the frames of the server. */
   readonly faults: FaultPlan | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface StdioPlayOptions extends PlayOptions {
 export async function playOnStdio(recording: Conversation, options: StdioPlayOptions): Promise<ServerPlayer> {
   const { faults } = options;
   const faulty = faults && faultyOutput(faults);
-  // With faults it is judged what goes by, because a filter may ask for that.
+  // With faults, messages are judged, because a filter may test the verdicts.
   const live = new Conversation(faults === undefined ? { rules: [] } : {});
   const transcript = new Transcript(({ entry }) => {
     const row = entry && live.push(entry);
@@ -48,7 +48,7 @@ function faultyOutput({ rules, seed }: FaultPlan): FaultyStream {
     stderr: (text) => process.stderr.write(`${text}\n`),
     close: () => process.stdout.end(),
     exit: leave,
-    // A replay writes no recording of its own.
+    // A replay is not recorded.
     applied: () => undefined,
     passed: () => undefined,
   });

@@ -4,10 +4,10 @@ import { count } from "../../shared/output/quantities.js";
 import type { Style } from "../../shared/output/style.js";
 import type { ServerPlayer } from "./server-player.js";
 
-/** More than anyone reads. */
-const mostTold = 10;
+/** The maximum number of differences printed. */
+const mostListed = 10;
 
-/** The result of a replay, for a person: the steps, and the differences of the conversation. */
+/** The result of a replay as text: the steps, and the differences of the conversation. */
 export function playedLines(
   { matching, mismatches, played }: ServerPlayer,
   style: Style,
@@ -37,8 +37,8 @@ export function playedLines(
 }
 
 function told(what: string, texts: readonly string[]): readonly string[] {
-  const more = texts.length > mostTold ? [`… and ${texts.length - mostTold} more`] : [];
-  return [...texts.slice(0, mostTold), ...more].map((text) => `  ${what}: ${text}`);
+  const more = texts.length > mostListed ? [`… and ${texts.length - mostListed} more`] : [];
+  return [...texts.slice(0, mostListed), ...more].map((text) => `  ${what}: ${text}`);
 }
 
 function messageWords(message: WireMessage): string {

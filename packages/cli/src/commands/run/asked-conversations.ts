@@ -10,8 +10,8 @@ import type { Acting } from "../open/acting.js";
 import type { RecordedTarget } from "./recorded-target.js";
 
 /**
- * Resolves when a conversation is over: to the next one, if a page asks for one in its place. @throws Failure if the server did not exit
- * in order
+ * Resolves when a conversation has ended: to the next one, if a page requests one. @throws Failure if the server did not exit
+ * normally
  */
 export function untilLeft(
   client: Client,
@@ -23,7 +23,10 @@ export function untilLeft(
   return acting === undefined ? over : Promise.race([over, acting.reconnection()]);
 }
 
-/** Makes the conversations that pages ask for, one after the other, until the command is interrupted. @param first undefined: there are none */
+/**
+ * Opens the conversations that pages request, one after the other, until the command is interrupted. @param first the first
+ * request; undefined if no page has requested one
+ */
 export async function converseAsAsked(
   first: PageSpoken | undefined,
   how: ConverseOptions,
@@ -43,7 +46,7 @@ export async function converseAsAsked(
     acting.begin(recorded.next());
     await converse({ ...how, flags: { ...how.flags, revision }, era, onFailure }, async (client, observed) => {
       acting.open(client, observed);
-      await acting.listAgain().catch(() => undefined); // The frames show why a list was refused.
+      await acting.listAgain().catch(() => undefined); // The frames show the refusal of a list.
       asked = await untilLeft(client, observed, interrupt.stop, acting);
       return exitCodes.clean;
     });

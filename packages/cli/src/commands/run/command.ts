@@ -114,7 +114,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   shown?.acting.close(failure);
   const missing = await recorded.end();
   await followed.end();
-  // After the table, which has the frames before the failure.
+  // Printed after the table, which has the frames before the failure.
   if (failure !== undefined) printFailure(failure, err);
   if (missing !== undefined) err.print(missing);
   const { reports } = followed;
@@ -139,7 +139,7 @@ async function interceptionOf(
   return new Interception(target.kind === "url" ? "http" : "stdio", { breakpoints }, say);
 }
 
-/** A call must not time out while a person looks at its messages. */
+/** Pauses the clock while a message is held, so that calls do not time out. */
 function pauseWhileHeld(interception: Interception, clock: PausableClock): void {
   interception.onHolding = (isHolding) => {
     if (isHolding) clock.pause(interception);

@@ -8,7 +8,7 @@ import { TailedRecording, type TailView } from "../../shared/recordings/tailed-r
 /** Milliseconds between two reads of the files. */
 const pause = 50;
 
-/** Shows the recordings of one run while they are written; a restarted server has another one. */
+/** Shows the recordings of one run while they are written. A restarted server gets another one. */
 export class FollowedRecordings {
   readonly #path: string;
   readonly #view: TailView;

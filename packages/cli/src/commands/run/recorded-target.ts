@@ -15,9 +15,9 @@ import type { ProxyInterceptor } from "../proxy/proxy-interceptor.js";
 /** A target behind a recorder. */
 export interface RecordedTarget {
   readonly target: Target;
-  /** The recording. A restarted server has another one beside it. */
+  /** The path of the recording. A restarted server gets another one beside it. */
   readonly path: string;
-  /** The recording that another conversation would be in. */
+  /** The path of the recording that another conversation would get. */
   next(): string;
   /** Ends the recording. Resolves to a warning if lines are missing. */
   end(): Promise<string | undefined>;
@@ -27,13 +27,13 @@ export interface RecordedTarget {
 export interface RecordAs {
   readonly record?: string;
   readonly name?: string;
-  /** Record credentials in HTTP headers unredacted. */
+  /** Whether credentials in HTTP headers are recorded uncovered. */
   readonly keepSecrets?: boolean;
 }
 
 const command = fileURLToPath(new URL("../../parlance.js", import.meta.url));
 
-/** Puts a recorder before a target: the tap before a command, the proxy before a URL. @throws Failure */
+/** Puts a recorder in front of a target: the tap in front of a command, the proxy in front of a URL. @throws Failure */
 export function recordedTarget(
   target: Target,
   as: RecordAs,
@@ -75,7 +75,7 @@ async function behindTap(
   };
 }
 
-/** The first path without a file. The tap would find one too, but `run` must know which file is the new one. */
+/** The first numbered path without a file. The tap would also choose a free path, but `run` must know it. */
 function unused(path: string): string {
   for (let number = 1; ; number += 1) {
     if (!existsSync(numberedPath(path, number))) return numberedPath(path, number);
@@ -110,7 +110,7 @@ async function behindProxy(
   });
   const { origin } = proxy.url;
   const recorded: RecordedRequests = {
-    // The client knows the server by its own URL: tokens are for it, not for the address of the proxy.
+    // The client uses the URL of the server, so that tokens are for it and not for the address of the proxy.
     fetch: (at, init) => fetch(at.origin === url.origin ? new URL(at.pathname + at.search, origin) : at, init),
     signIns: proxy.signIns,
   };
@@ -122,7 +122,7 @@ async function behindProxy(
     async end() {
       await proxy.close();
       const outcome = await recorder.end();
-      return outcome.untold > 0 ? missingAtEnd(outcome) : undefined;
+      return outcome.unreported > 0 ? missingAtEnd(outcome) : undefined;
     },
   };
 }

@@ -15,20 +15,20 @@ import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
 import type { SendView } from "./view.js";
 
-/** How bytes are sent, over any transport. */
+/** Options of sending bytes, on any transport. */
 export interface SendOptions {
-  /** The version of the handshake that comes first, if one does. */
+  /** The version of a handshake before the bytes; undefined for no handshake. */
   readonly opening: string | undefined;
-  /** Milliseconds to listen; undefined: until it is quiet. */
+  /** Milliseconds to wait for messages; undefined to wait until the connection is idle. */
   readonly wait: number | undefined;
-  /** Milliseconds to wait for an answer. */
+  /** Milliseconds to wait for a response. */
   readonly timeout: number;
   readonly stop: AbortSignal;
   readonly view: SendView;
   readonly traffic: RawTraffic;
 }
 
-/** Sends bytes, and shows everything that crosses until it is quiet. @throws Failure for a target that cannot be reached */
+/** Sends bytes, and shows all messages until the connection is idle. @throws Failure if the target cannot be reached */
 export async function sendBytes(target: Target, bytes: Uint8Array, options: SendOptions): Promise<void> {
   const route = await routeTo(target);
   if (route.kind === "http") await sendOverHttp(route, bytes, options);
@@ -80,7 +80,7 @@ async function sendOnChannel(
 
 const newline = 0x0a;
 
-/** Sends the handshake. What the server leaves unanswered is reported at the end. */
+/** Sends the handshake. A missing response is reported at the end. */
 async function open(client: RawClient, version: string): Promise<void> {
   const [request, initialized] = handshakeIn(version);
   const { answer } = await client.send(request, "open");
@@ -96,14 +96,14 @@ function handshakeIn(version: string): readonly [request: string, initialized: s
   return [JSON.stringify(request), JSON.stringify(messages.notification(notifications.initialized))];
 }
 
-/** A server that could not be reached has shown nothing. */
+/** Throws if the target could not be reached. @throws Failure */
 function requireReached(target: Target, { error, conversation }: RawTraffic): void {
   if (error === undefined || conversation.recent.some(({ from }) => from === "server")) return;
   const failure = target.kind === "url" ? toFailureAtUrl(error, "opening") : toFailure(error, "opening");
   const { message, seen, remedy } = failure;
   throw new Failure(message, {
     exitCode: exitCodes.unreachable,
-    seen: target.kind === "command" ? [] : seen, // Its stderr was shown.
+    seen: target.kind === "command" ? [] : seen, // Its stderr has been printed.
     ...(remedy !== undefined && { remedy }),
     cause: error,
   });
@@ -164,43 +164,44 @@ function unanswered({ silence, error }: RawReply, timeout: number): Failure {
   return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
 }
 
-/** Milliseconds without anything, after which nothing more is expected. */
+/** Milliseconds without a message after which the connection counts as idle. */
 const quiet = 1_000;
 
-/** How long somebody listens. */
+/** How long to wait for messages. */
 export interface Listening {
-  /** Milliseconds: exactly so long. Otherwise until it is quiet. */
+  /** The exact milliseconds to wait. Default: until the connection is idle. */
   readonly wait: number | undefined;
-  /** Milliseconds: no longer than this, however lively it is, or however long the first sign takes. */
+  /** The maximum milliseconds to wait, also for the first message or if messages keep coming. */
   readonly timeout: number;
-  /** An answer must come, so that the quiet before it does not count. */
+  /** Whether a response is due: then the connection is not idle before it. */
   readonly isOwed: boolean;
-  /** Somebody does not want to listen any more. */
+  /** Aborted when the user interrupts. */
   readonly stop: AbortSignal;
 }
 
-/** Waits for what comes back. */
+/** Waits until a connection is idle. */
 export class IdleWatch {
   readonly #over = new AbortController();
   #quiet: NodeJS.Timeout | undefined;
   #hasCome = false;
 
-  /** Something came. */
+  /** Called when something arrived. */
   disturb(): void {
     this.#hasCome = true;
     if (this.#quiet !== undefined) this.#expectQuiet();
   }
 
-  /** Nothing will come any more. */
+  /** Called when the connection has ended. */
   end(): void {
     this.#over.abort();
   }
 
-  /** Resolves when there is nothing more to wait for. Called once. */
+  /** Resolves when the wait is over. Call it once. */
   async until({ wait, timeout, isOwed, stop }: Listening): Promise<void> {
     const { signal } = this.#over;
     const end = (): void => this.end();
-    // No `AbortSignal.timeout` in an `AbortSignal.any`: nothing holds them, and those of Node 20 may be collected unheard.
+    // Not `AbortSignal.timeout` in `AbortSignal.any`: without another reference, Node 20 may garbage-collect them before they
+    // fire.
     const late = setTimeout(end, wait ?? timeout);
     if (stop.aborted) end();
     stop.addEventListener("abort", end);
@@ -243,11 +244,11 @@ async function bytesOf(word: string): Promise<Uint8Array> {
 
 async function bytesOfStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array); // Without an encoding, that is what it gives.
+  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array); // Without an encoding, the chunks are buffers.
   return Buffer.concat(chunks);
 }
 
-/** Everything that crosses while something is sent: its frames, and what is still owed. */
+/** The frames of both sides, and the requests without a response. */
 export class RawTraffic {
   readonly conversation: LiveConversation;
   readonly silence: IdleWatch = new IdleWatch();
@@ -268,18 +269,18 @@ export class RawTraffic {
     return performance.now() - this.#start;
   }
 
-  /** Why the other side has ended. */
+  /** Why the other side ended. */
   get error(): Error | undefined {
     return this.#error;
   }
 
-  /** Bytes that cross, before anybody looks at them. */
+  /** Takes raw bytes, before they are parsed. */
   bytes(from: "client" | "server", chunk: Uint8Array): void {
     if (from === "server") this.silence.disturb();
     this.#view.bytes(from, this.now, chunk);
   }
 
-  /** The kind of the bytes. */
+  /** Takes a frame, or a refused one. */
   see(tapped: Tapped): void {
     if (tapped.kind === "ended") {
       this.#error = tapped.error;
@@ -296,7 +297,7 @@ export class RawTraffic {
     this.#view.observe(observation);
   }
 
-  /** The requests that were sent and have no answer. */
+  /** The sent requests without a response. */
   get owed(): readonly WireMessage[] {
     if (this.#isSettled) return [];
     return this.#sent
@@ -304,12 +305,12 @@ export class RawTraffic {
       .filter(({ kind, operation }) => kind === "req" && operation?.answer === undefined);
   }
 
-  /** Whether something was sent that a server has to answer: a request, or what it cannot read. */
+  /** Whether a response is due: to a request, or to a frame that the server cannot read. */
   get isOwed(): boolean {
     return this.owed.length > 0 || this.#sent.some(({ kind }) => kind === "noise");
   }
 
-  /** The transport itself has answered what was sent so far, whatever it has said. */
+  /** Called when the transport has answered everything sent so far, such as with an HTTP response. */
   settle(): void {
     this.#isSettled = true;
   }

@@ -18,20 +18,20 @@ export interface ResponseHead {
 export interface SendView {
   begin(): void;
   observe(observation: Observation): void;
-  /** Raw bytes, shown with `--hex`. */
+  /** Shows raw bytes, with `--hex`. */
   bytes(from: Sender, at: number, chunk: Uint8Array): void;
   head(head: ResponseHead, at: number): void;
-  /** A line of the body of a response. */
+  /** Shows a line of the body of an HTTP response. */
   body(line: string, at: number): void;
-  /** A notice. */
+  /** Shows a notice. */
   remark(text: string): void;
 }
 
 /** The parts to show. */
 export interface SendLook {
-  /** The bytes as a hex dump. */
+  /** Whether bytes are shown as a hex dump. */
   readonly hex: boolean;
-  /** Responses arrive in HTTP bodies, which are shown instead of frames. */
+  /** Whether HTTP bodies are shown instead of frames. */
   readonly bodies: boolean;
 }
 
@@ -67,7 +67,7 @@ export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
 /** Columns before the sender of a row. */
 const indent = 14;
 
-/** Text of the server, uncut. */
+/** Text of the server, not truncated. */
 function indented(text: string): readonly string[] {
   return visibleLines(text).map((line) => (" ".repeat(indent) + line).trimEnd());
 }

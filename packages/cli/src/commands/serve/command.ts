@@ -94,15 +94,15 @@ async function serve(path: string, flags: ServeFlags, invocation: Invocation): P
       port === undefined ? { kind: "stdio" } : { kind: "http", port: traffic === undefined ? port : 0, allowedOrigins };
     return await serveOn(path, transport, invocation, {
       watch,
-      view: behind(traffic, serveView({ path, output, json, watch })),
+      view: inFrontOf(traffic, serveView({ path, output, json, watch })),
     });
   } finally {
     await traffic?.close();
   }
 }
 
-/** The events of a module behind the port on which its traffic is shown. */
-function behind(traffic: Traffic | undefined, view: (event: ServeEvent) => void): (event: ServeEvent) => void {
+/** Wraps the view so that events of the module name the port that shows its traffic. */
+function inFrontOf(traffic: Traffic | undefined, view: (event: ServeEvent) => void): (event: ServeEvent) => void {
   if (traffic === undefined) return view;
   return (event) => {
     if (event.kind !== "ready" || event.http === undefined) return view(event);
@@ -130,7 +130,7 @@ async function serveOn(
   return exitCodes.clean;
 }
 
-/** Milliseconds that running calls have to finish when the user ends the command. */
+/** Milliseconds that running calls get to finish when the user ends the command. */
 const drainTime = 2_000;
 
 /** The options of the view of `parlance serve`. */
@@ -188,7 +188,7 @@ function introduction(ready: Ready, { output, path, watch }: ServeViewOptions): 
     style.dim("  Ctrl-C ends it"),
   ];
   if (http !== undefined) return [`${first} at ${style.cyan(http.url)}`, ...entries({ type: "http", url: http.url })];
-  // A host needs no introduction, and keeps stderr as a log.
+  // A host reads no hints, and keeps stderr as a log.
   if (process.stdin.isTTY !== true) return watch ? [`${first} on stdin and stdout`, ...watched] : [];
   const args = ["serve", resolve(path)];
   return [`${first} waits for a host on stdin`, ...entries({ command: "parlance", args })];

@@ -24,12 +24,12 @@ interface Handshake {
 }
 
 /**
- * Keeps the conversation of a host on stdio while its server is replaced. Frames pass unchanged. A new server receives the handshake
- * of the host, and the host a notification that lists may have changed. Requests that a server has not answered when it ends fail.
- * The log level and the subscriptions of the host are not repeated to the next server.
+ * Keeps the conversation of a host on stdio while its server is replaced. Frames are forwarded unchanged. A new server receives
+ * the handshake of the host, and the host is notified that lists may have changed. Requests without a response fail when their
+ * server ends. The log level and the subscriptions of the host are not sent to the next server.
  */
 export class Relay {
-  /** Resolves when the host has ended its side. */
+  /** Resolves when the host has closed its side. */
   readonly over: Promise<undefined>;
   readonly #host: Channel;
   readonly #unanswered = new Map<string, Id>();
@@ -42,7 +42,7 @@ export class Relay {
   #held = true;
   #handshake: Handshake | undefined;
   /** The key of a response to `initialize` that the host has received from an earlier server. */
-  #swallowed: string | undefined;
+  #repeatedHandshake: string | undefined;
 
   constructor(host: Channel) {
     this.#host = host;
@@ -59,7 +59,7 @@ export class Relay {
     server.open({ frame: (text) => this.#fromServer(text), refuse: () => undefined, end: () => undefined });
     const { text, key, changes } = this.#handshake ?? {};
     if (text !== undefined && key !== undefined && changes !== undefined) {
-      this.#swallowed = key;
+      this.#repeatedHandshake = key;
       this.#held = true;
       pass(text, server, this.#host);
     } else this.#release();
@@ -73,7 +73,7 @@ export class Relay {
   /** Disconnects the server. With `broken`, requests fail until the module changes. */
   detach(why: string, broken = false): void {
     this.#server = undefined;
-    this.#swallowed = undefined;
+    this.#repeatedHandshake = undefined;
     this.#asked.clear();
     this.#broken = broken ? why : undefined;
     for (const id of this.#unanswered.values()) this.#refuse(id, why);
@@ -126,7 +126,7 @@ export class Relay {
       if (isRequest(message)) this.#asked.add(keyOf(message.id));
       if (!isResponse(message) || message.id === undefined) continue;
       const key = keyOf(message.id);
-      if (key === this.#swallowed) {
+      if (key === this.#repeatedHandshake) {
         this.#finishHandshake();
         return;
       }
@@ -137,7 +137,7 @@ export class Relay {
   }
 
   #finishHandshake(): void {
-    this.#swallowed = undefined;
+    this.#repeatedHandshake = undefined;
     this.#held = false;
     const { confirmation, changes = [] } = this.#handshake ?? {};
     if (confirmation !== undefined && this.#server !== undefined) pass(confirmation, this.#server, this.#host);

@@ -13,7 +13,7 @@ interface Serving {
   /** The name that the server gives itself. */
   readonly name: string;
   readonly version: string;
-  /** Where clients reach it; undefined on stdio. */
+  /** The HTTP server; undefined on stdio. */
   readonly http: HttpServer | undefined;
   /** Resolves when the conversation on stdio has ended; never for HTTP. */
   readonly over: Promise<unknown>;

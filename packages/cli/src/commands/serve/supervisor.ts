@@ -14,7 +14,7 @@ export type ServeEvent =
   | { readonly kind: "changed"; readonly file: string }
   | { readonly kind: "exited"; readonly how: string };
 
-/** How to serve a module until a person ends it. */
+/** Options of serving a module until a person ends it. */
 interface SupervisorOptions {
   readonly path: string;
   readonly transport: Transport;
@@ -24,11 +24,11 @@ interface SupervisorOptions {
   readonly onEvent: (event: ServeEvent) => void;
 }
 
-/** Serves a module in a process of its own, and in a new one whenever a file of it changes. */
+/** Serves a module in a process of its own, and in a new process whenever one of its files changes. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #watch: FileWatch;
-  /** Resolves with the file that has changed; one promise per worker. */
+  /** Resolves to the changed file; one promise per worker. */
   #changed: Promise<string>;
   #resolveChange: (file: string) => void;
   /** With port 0 the first worker takes a free port, and the next ones keep it. */
@@ -41,7 +41,7 @@ export class Supervisor {
     [this.#changed, this.#resolveChange] = promiseOf<string>();
   }
 
-  /** Resolves when the user or the host has ended it. */
+  /** Resolves when the user or the host ends it. */
   async run(): Promise<void> {
     const { interrupt, relay } = this.#options;
     const over = Promise.race([aborted(interrupt.stop), ...(relay === undefined ? [] : [relay.over])]);
@@ -49,7 +49,7 @@ export class Supervisor {
     this.#watch.close();
   }
 
-  /** Serves until the module changes, then true, or until all is over. */
+  /** Serves until the module changes (true), or until the user or the host ends it (false). */
   async #serve(over: Promise<undefined>): Promise<boolean> {
     const { path, interrupt, relay, onEvent } = this.#options;
     [this.#changed, this.#resolveChange] = promiseOf<string>();
@@ -103,16 +103,16 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Milliseconds that a worker has to end, with the calls that run in it. */
+/** Milliseconds that a worker with running calls gets to exit. */
 const endGrace = 2_000;
 
 /** A process that serves a module. */
 class WorkerProcess {
-  /** Its report; a worker that exits without one has failed. */
+  /** The report of the worker; one that exits without a report has failed. */
   readonly report: Promise<WorkerReport>;
   /** How it ended, in words. */
   readonly exited: Promise<string>;
-  /** Its stdin and stdout, if it serves on these. */
+  /** The channel on its stdin and stdout; undefined if it serves HTTP. */
   readonly channel: Channel | undefined;
   readonly #child: ChildProcess;
   #ending = false;
@@ -178,8 +178,8 @@ class FileWatch {
   }
 
   /**
-   * Watches exactly these files. A file written after `since`, in milliseconds, counts as changed. With `all`, other modules in
-   * their folders count too, because a missing import may appear.
+   * Watches exactly these files. A file written after `since`, in milliseconds, counts as changed. With `all`, any module in
+   * their folders counts, too, because a missing import may appear.
    */
   follow(files: readonly string[], { since, all }: { readonly since: number; readonly all: boolean }): void {
     this.#files = new Map(files.map((file) => [file, writtenAt(file)]));

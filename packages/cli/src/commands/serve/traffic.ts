@@ -24,12 +24,12 @@ export interface Traffic {
   close(): Promise<void>;
 }
 
-/** Nothing listens here: requests that come before the module is loaded get 502. */
+/** The discard port, on which nothing listens: requests before the module is loaded get 502. */
 const discard = 9;
 
 /**
- * Listens for clients, forwards what they send to a served module, and prints and records every message. @throws Failure if the port
- * is in use
+ * Listens for clients, forwards their requests to a served module, and prints and records every message. @throws Failure if the
+ * port is in use
  */
 export async function showTraffic({ port, allowedOrigins, output, json }: TrafficOptions): Promise<Traffic> {
   const host = "127.0.0.1";

@@ -7,7 +7,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { toFailure } from "../../shared/failure.js";
 import { readyReport, serveModule, type Transport, type WorkerReport } from "./serving.js";
 
-/** Milliseconds that running calls have to finish when the module has changed. */
+/** Milliseconds that running calls get to finish when the module has changed. */
 const grace = 1_000;
 
 const [path = "", transportText = ""] = process.argv.slice(2);

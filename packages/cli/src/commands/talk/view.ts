@@ -14,16 +14,16 @@ import type { Output } from "../../shared/output/terminal.js";
 
 /** The output of `parlance talk`. */
 export interface TalkView {
-  /** A conversation begins. */
+  /** Called when a conversation begins. */
   begin(revision: string | undefined): void;
   observe(observation: Observation): void;
-  /** The tools that are not called. */
+  /** Called with the tools that are not called. */
   skip(skipped: readonly Skipped[]): void;
-  /** All calls have completed, and the conversation stays open. */
+  /** Called when all calls have completed, and the conversation stays open. */
   stay(): void;
-  /** A conversation is over. */
+  /** Called when a conversation has ended. */
   end(outcome: TalkOutcome): void;
-  /** All conversations have opened. */
+  /** Called when all conversations have ended, to compare how they opened. */
   compare(outcomes: readonly TalkOutcome[]): void;
 }
 
@@ -47,8 +47,8 @@ export function talkText(title: string, output: Output): TalkView {
   const { style, print } = output;
   let conversations = 0;
   let missed = 0;
-  /** Says how many frames were skipped because the output is read too slowly. */
-  const tellMissed = (): void => {
+  /** Prints how many frames were skipped because the output is read too slowly. */
+  const printMissed = (): void => {
     if (missed > 0) print(style.yellow(`    ${count(missed, "frame")} not shown: this output is read too slowly`));
     missed = 0;
   };
@@ -68,7 +68,7 @@ export function talkText(title: string, output: Output): TalkView {
         missed += 1;
         return;
       }
-      tellMissed();
+      printMissed();
       print(...observationRows(observation, output));
     },
     skip(skipped) {
@@ -78,7 +78,7 @@ export function talkText(title: string, output: Output): TalkView {
       print("", "The conversation stays open, and what the server sends is shown. Ctrl-C ends it.", "");
     },
     end(outcome) {
-      tellMissed();
+      printMissed();
       print(...outcomeLines(outcome, output));
     },
     compare(outcomes) {
@@ -132,7 +132,7 @@ export function talkJson(output: Output): TalkView {
   let conversation = 0;
   let missed = 0;
   const print = (value: object): void => output.print(jsonLine({ conversation, ...value }));
-  const tellMissed = (): void => {
+  const printMissed = (): void => {
     if (missed > 0) print({ kind: "gap", lost: missed });
     missed = 0;
   };
@@ -145,7 +145,7 @@ export function talkJson(output: Output): TalkView {
         missed += 1;
         return;
       }
-      tellMissed();
+      printMissed();
       for (const value of observationValues(observation)) print(value);
     },
     skip(skipped) {
@@ -153,7 +153,7 @@ export function talkJson(output: Output): TalkView {
     },
     stay: () => undefined,
     end(outcome) {
-      tellMissed();
+      printMissed();
       print(outcomeValue(outcome));
     },
     compare: () => undefined,

@@ -7,18 +7,18 @@ export interface TapArguments {
   readonly record?: string | undefined;
   readonly name?: string | undefined;
   readonly verbose?: boolean | undefined;
-  /** Shows the recording in the browser. */
+  /** Whether to show the recording in the browser. */
   readonly ui?: boolean | undefined;
   readonly faults?: FaultPlan | undefined;
   /** The filters of breakpoints. */
   readonly breakpoints?: readonly string[] | undefined;
   /** The path of the socket from which another parlance command sets breakpoints and faults. */
   readonly control?: string | undefined;
-  /** Started by another parlance command, not by a host. */
+  /** Whether another parlance command started the tap, and not a host. */
   readonly launched?: boolean | undefined;
 }
 
-/** An option of a tap: its flags as commander writes them, and its line on the help page. Without a line it is not shown. */
+/** An option of a tap: its flags in the syntax of commander, and its line on the help page. Without a line it is hidden. */
 interface TapOption {
   readonly flags: string;
   readonly description?: string;
@@ -32,14 +32,14 @@ export const tapOptions: readonly TapOption[] = [
   { flags: "--ui", description: "show it in the browser too, and print the address to stderr" },
   { flags: "--launched" },
   { flags: "--control <path>" },
-  // `parlance wrap` keeps in these what `unwrap` restores. The tap ignores them.
+  // `parlance wrap` stores the original members here, for `unwrap` to restore. The tap ignores them.
   { flags: "--wrapped-url <member>" },
   { flags: "--wrapped-type <literal>" },
 ];
 
 /**
- * Reads the command line of a tap as a host writes it, from the same table as commander: loading commander would delay the server.
- * Undefined for every other command line, which commander reads: it has the help page and the messages for mistakes.
+ * Parses the usual command line of a tap, by the same table as commander: loading commander would delay the server. Undefined for
+ * any other command line, which commander parses, with the help page and error messages.
  */
 export function parseTapArguments(argv: readonly string[]): TapArguments | undefined {
   const at = argv.indexOf("--");

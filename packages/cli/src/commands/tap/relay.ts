@@ -17,16 +17,18 @@ export interface RelayEnds extends StartedServer {
   readonly interceptor?: TapInterceptor | undefined;
 }
 
-/** Milliseconds of silence after which the output of an exited server counts as ended, even if a child of it holds the pipe open. */
+/**
+ * Milliseconds of silence after which the output of an exited server counts as ended, even if a child of it holds the pipe open.
+ */
 const silence = 250;
 
 /** Milliseconds after a signal in which the host may still read. */
 const signalGrace = 1_000;
 
 /** Milliseconds before the watchdogs start: a starting server needs the CPU first. */
-const guardianDelay = 1_000;
+const watchdogDelay = 1_000;
 
-/** A life event of this moment. */
+/** A lifecycle event, without its number and time. */
 type Life = Omit<LifeEntry, "k" | "n" | "t" | "s">;
 
 /** Forwards bytes, ends of streams and signals between a host and its server. */
@@ -34,8 +36,8 @@ export class Relay {
   readonly #ends: RelayEnds;
   #lastOutput = 0;
   #signalled: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
-  #guardian: Watchdog | undefined;
-  /** How the server exited, once all its output is forwarded. An error: it could not be started. */
+  #watchdog: Watchdog | undefined;
+  /** Resolves to how the server exited, once all its output is forwarded; to an error if it could not be started. */
   readonly ended: Promise<Ended | Error>;
 
   constructor(ends: RelayEnds) {
@@ -60,15 +62,15 @@ export class Relay {
     const passesNoMore = passSignals(server, (signal) => this.#onSignal(signal));
     const parent = process.ppid;
     const delay = setTimeout(() => {
-      this.#guard();
+      this.#startWatchdog();
       void watchHost(parent);
-    }, guardianDelay);
+    }, watchdogDelay);
     const ended = await exited;
     if (!(ended instanceof Error)) this.#tell({ ev: "exit", code: ended.code, sig: ended.signal });
     clearTimeout(delay);
     await this.#untilSilent();
     if (this.#signalled !== undefined) sweep(server.pid, this.#signalled.signal);
-    this.#guardian?.dismiss();
+    this.#watchdog?.dismiss();
     await this.#untilWritten(this.#ends.stdout);
     passesNoMore();
     return ended;
@@ -76,7 +78,7 @@ export class Relay {
 
   #connect(): void {
     const { server, release, recorder, stdout, stderr } = this.#ends;
-    if (server.stdin === null || server.stdout === null || server.stderr === null) return; // They are all pipes.
+    if (server.stdin === null || server.stdout === null || server.stderr === null) return; // All three are pipes.
     this.#forward("stdin", process.stdin, server.stdin, { ev: "stdin-end", d: "c2s" });
     this.#forward("stdout", server.stdout, stdout, { ev: "close", d: "s2c" });
     // Keep our stderr open: the tap prints its own messages there after the server has exited.
@@ -96,7 +98,7 @@ export class Relay {
       if (over) return;
       over = true;
       recorder.add({ kind: "ended", stream });
-      // A server that exits closes its stdin: that is not the host's end of input.
+      // A server that exits closes its stdin, too; then the host has not ended the input.
       if (by === "from" || stream !== "stdin") this.#tell(end);
     };
     const chunk = (bytes: Uint8Array): void => {
@@ -106,7 +108,7 @@ export class Relay {
     const { interceptor } = this.#ends;
     if (interceptor === undefined) forward(from, to, { chunk, ended });
     else interceptor.forward(stream, from, to, { chunk, ended });
-    // A broken pipe has ended: close the pipe of the other side too.
+    // A broken pipe has ended: close the pipe of the other side, too.
     from.on("error", () => {
       to.end();
       ended();
@@ -125,20 +127,22 @@ export class Relay {
   #onSignal(signal: NodeJS.Signals): void {
     this.#signalled = { signal, at: performance.now() };
     this.#tell({ ev: "signal", sig: signal });
-    this.#guard(); // A host that sends SIGTERM may send SIGKILL next.
+    this.#startWatchdog(); // A host that sends SIGTERM may send SIGKILL next.
   }
 
-  #guard(): void {
+  #startWatchdog(): void {
     const { pid } = this.#ends.server;
-    if (pid !== undefined) this.#guardian ??= new Watchdog(pid);
+    if (pid !== undefined) this.#watchdog ??= new Watchdog(pid);
   }
 
-  /** After the exit of the server: its last output is still arriving, and its children may hold the pipes open for ever. */
+  /**
+   * Waits for the last output of an exited server. Its children may hold the pipes open for ever, so silence counts as the end.
+   */
   async #untilSilent(): Promise<void> {
     const { server, stdout } = this.#ends;
     const closed = (): boolean => server.stdout?.closed !== false && server.stderr?.closed !== false;
     this.#lastOutput = performance.now();
-    await polled(() => closed() || (stdout.writableLength === 0 && this.#silentFor() > silence) || this.#isForsaken());
+    await polled(() => closed() || (stdout.writableLength === 0 && this.#silentFor() > silence) || this.#isAbandoned());
   }
 
   #silentFor(): number {
@@ -146,16 +150,16 @@ export class Relay {
   }
 
   async #untilWritten(output: Writable): Promise<void> {
-    await polled(() => output.writableLength === 0 || output.destroyed || this.#isForsaken());
+    await polled(() => output.writableLength === 0 || output.destroyed || this.#isAbandoned());
   }
 
-  /** The host has sent a signal and does not read the remaining output. */
-  #isForsaken(): boolean {
+  /** Whether the host has sent a signal and does not read the remaining output. */
+  #isAbandoned(): boolean {
     return this.#signalled !== undefined && performance.now() - this.#signalled.at > signalGrace;
   }
 }
 
-/** A host that is gone has ended its side, even if another process holds its end of the pipe. */
+/** Resolves when the host has exited, also if another process holds its end of the pipe. */
 async function watchHost(parent: number): Promise<void> {
   const { watchParent } = await import("@parlance/mcp/node");
   const gone = (): void => void process.stdin.destroy(new Error("the host is gone"));

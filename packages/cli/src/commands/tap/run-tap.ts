@@ -11,13 +11,13 @@ import { Relay } from "./relay.js";
 import type { TapInterceptor } from "./tap-interceptor.js";
 import { leaveLike, type StartedServer, sweep } from "./tapped-process.js";
 
-/** The exit codes of shells for a missing command and for a file that is no program. */
+/** The exit codes of shells for a missing command and for a file that is not executable. */
 const notFound = 127;
 const notExecutable = 126;
 
 /** Runs the relay and the recorder until the server exits, and exits in the same way. */
 export async function runTap(started: StartedServer, options: TapArguments): Promise<never> {
-  // SIGXFSZ: the file has reached its size limit. By default it kills the process.
+  // SIGXFSZ: a file has reached its size limit. By default the signal kills the process.
   if (process.platform !== "win32") process.on("SIGXFSZ", () => undefined);
   const stderr = standardOutput(2);
   const say = (text: string): void => {
@@ -30,7 +30,7 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
   };
   let tell = (_: FromInterceptor): void => undefined;
   const ends = { recorder, stderr, exit, tell: (report: FromInterceptor): void => tell(report) };
-  // Loaded only for rules and pages, since the host waits for its server.
+  // Loaded only for rules and pages, because the host waits for its server.
   const mayIntercept = options.faults !== undefined || options.ui === true || options.control !== undefined;
   const interceptor = mayIntercept
     ? new (await import("./tap-interceptor.js")).TapInterceptor(options.faults, ends)
@@ -40,12 +40,12 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
       tell = showPage(path, options, interceptor, say);
     });
   if (options.control !== undefined && interceptor !== undefined)
-    tell = (await import("../../shared/intercept/control-socket.js")).obeySocket(options.control, interceptor);
+    tell = (await import("../../shared/intercept/control-socket.js")).connectToControl(options.control, interceptor);
   const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, interceptor });
   const ended = await relay.ended;
   if (ended instanceof Error) say(cannotStart(options.command, ended));
   const outcome = await recorder.end();
-  if (outcome.untold > 0) say(missingAtEnd(outcome));
+  if (outcome.unreported > 0) say(missingAtEnd(outcome));
   await relay.flushed();
   if (ended instanceof Error) process.exit(codeOf(ended) === "EACCES" ? notExecutable : notFound);
   return leaveLike(ended);
@@ -61,7 +61,7 @@ export interface PageThreadStart {
 /** The messages of the thread of the page. */
 export type FromPageThread = { readonly url: string } | { readonly says: string } | { readonly command: ToInterceptor };
 
-/** Serves the page until this process ends. Returns the function that tells it of held frames. */
+/** Serves the page until this process ends. Returns the function that reports held frames to it. */
 function showPage(
   path: string,
   { breakpoints = [], faults }: TapArguments,
@@ -111,12 +111,12 @@ function cannotStart(command: string, error: Error): string {
 }
 
 function codeOf(error: Error): string | undefined {
-  return (error as NodeJS.ErrnoException).code; // `spawn` gives errors of the system.
+  return (error as NodeJS.ErrnoException).code; // `spawn` emits system errors.
 }
 
 /**
- * The stream of our own stdout (1) or stderr (2). The one that Node makes writes to a pipe in one go, and stands still,
- * with everything else, until the reader has taken it.
+ * The stream of our stdout (1) or stderr (2). Node's own stream writes to a pipe synchronously, and blocks the process until the
+ * reader has taken the bytes.
  */
 function standardOutput(fd: 1 | 2): Writable {
   const stats = fstatSync(fd);

@@ -16,28 +16,28 @@ export interface TapInterceptorEnds {
   readonly recorder: Recorder;
   readonly stderr: Writable;
   exit(code: number): void;
-  /** Takes the reports for the page. */
+  /** Sends a report to the page. */
   tell(report: FromInterceptor): void;
 }
 
-/** Bytes that may wait for a reader before the source is paused. */
+/** The maximum number of bytes that wait for a reader before the source is paused. */
 const mostWaiting = 64 * 1024;
 
-/** The one connection of a process that speaks on stdio. */
+/** The name of the only session of a process on stdio. */
 const stdio = "1";
 
 const newline = 0x0a;
 
 /**
- * Forwards the streams of a tap: as they come while there is no rule, and line by line while there is one. Then breakpoints hold
- * lines and faults change them, and the recording has both what came and what was made of it.
+ * Forwards the streams of a tap: unchanged while there is no rule, line by line while there is one. Then breakpoints hold lines
+ * and faults change them, and the recording has both the original and the changed lines.
  */
 export class TapInterceptor implements Interceptor {
   readonly #ends: TapInterceptorEnds;
   readonly #seed: number;
   readonly #breakpoints: Breakpoints;
   readonly #streams = new Map<LineStream, InterceptedStream>();
-  /** Follows the lines that it has seen, for the filters. Begins with the first rule. */
+  /** The conversation of all lines since the first rule, for the filters. */
   #conversation: Conversation | undefined;
   #faults: readonly FaultRule[] = [];
   #marks = 0;
@@ -82,7 +82,7 @@ export class TapInterceptor implements Interceptor {
     });
   }
 
-  /** Takes a command of the page. Ignores a fault that cannot be read. */
+  /** Takes a command of the page. Ignores an invalid fault. */
   apply(command: ToInterceptor): void {
     if (command.do !== "rules") {
       this.#breakpoints.apply(command);
@@ -90,7 +90,7 @@ export class TapInterceptor implements Interceptor {
     }
     for (const filter of command.breakpoints) this.#recordRule({ break: filter });
     this.#breakpoints.set(command.breakpoints);
-    // A rule that stays keeps its identity: frames are waiting for it.
+    // Keep the objects of unchanged rules, because frames may be waiting in them.
     const known = new Map(this.#faults.map((rule) => [rule.text, rule]));
     const added = command.faults.filter((text) => !known.has(text));
     const read = faultPlan({ fault: added, seed: this.#seed }, "stdio")?.rules ?? [];
@@ -134,7 +134,7 @@ export class TapInterceptor implements Interceptor {
     if (fate.did === "answer") this.#write(stream === "stdin" ? "stdout" : "stdin", fate.text, { by: "inject" });
   }
 
-  /** Sends what a person has written, as a line. */
+  /** Sends a text written by a person, as a line. */
   #write(
     stream: LineStream,
     text: string,
@@ -182,20 +182,20 @@ interface InterceptedStreamOptions {
   isActive(): boolean;
   /** Whether a line of this stream is held. */
   holds(): boolean;
-  /** Sends bytes on as they came, and records them. */
+  /** Forwards bytes unchanged, and records them. */
   forward(bytes: Uint8Array): void;
   now(): number;
   line(line: CutLine): void;
   readonly faulty: FaultyStream;
 }
 
-/** One stream, which changes between chunks and lines where a line ends. */
+/** One stream, which switches between chunks and lines at the end of a line. */
 class InterceptedStream {
   readonly faulty: FaultyStream;
   readonly #options: InterceptedStreamOptions;
   readonly #cutter = new LineCutter();
   #mode: "chunks" | "lines" = "chunks";
-  /** The last chunk that was forwarded ends with a line. */
+  /** Whether the last forwarded chunk ended with a line break. */
   #isAtLineStart = true;
   readonly #postponed: Uint8Array[] = [];
 
@@ -212,13 +212,13 @@ class InterceptedStream {
     if (!isActive() && this.#cutter.held === 0 && !holds() && this.faulty.isIdle) this.#mode = "chunks";
   }
 
-  /** The source has ended: its last line may have no end. */
+  /** Called at the end of the source, whose last line may have no line break. */
   flush(): void {
     const rest = this.#mode === "lines" ? this.#cutter.end() : undefined;
     if (rest !== undefined) this.#options.line(rest);
   }
 
-  /** Sends a line of its own, not in the middle of another one. */
+  /** Sends an additional line, not in the middle of another one. */
   send(line: Uint8Array): void {
     if (this.#isAtLineStart) this.faulty.send(line);
     else this.#postponed.push(line);
@@ -231,7 +231,7 @@ class InterceptedStream {
     return bytes.subarray(bytes.length);
   }
 
-  /** Ends the line that was begun; gives the bytes after it. */
+  /** Ends the line that was begun. Returns the bytes after it. */
   #begin(bytes: Uint8Array): Uint8Array {
     if (this.#mode === "lines") return bytes;
     const end = this.#isAtLineStart ? 0 : bytes.indexOf(newline) + 1;

@@ -2,8 +2,8 @@ import type { TapArguments } from "./arguments.js";
 import { startServer } from "./tapped-process.js";
 
 /**
- * Stands between a host and its server on stdio, and records what they say. What comes is passed on before it is looked
- * at; how the server ends is how this process ends.
+ * Runs between a host and its server on stdio, and records both directions. Bytes are forwarded before they are examined, and
+ * this process exits as the server does.
  */
 export async function tap(options: TapArguments): Promise<never> {
   const started = await startServer(options.command, options.args);

@@ -13,23 +13,25 @@ export interface Ended {
 export interface StartedServer {
   readonly server: ChildProcess;
   readonly exited: Promise<Ended | Error>;
-  /** Lets its output flow, once it is listened to. */
+  /** Starts the flow of its output. Call it after adding listeners. */
   readonly release: () => void;
 }
 
 /**
- * Starts the server of a tap as its host would: with all variables, in this folder, without a shell. It leads a group
- * of its own, so that whatever it starts can be ended with it, and a Ctrl-C arrives once.
+ * Starts the server of a tap as its host would: with all variables, in this folder, without a shell. It leads its own process
+ * group, so that its children can be ended with it, and Ctrl-C arrives only once.
  */
 export async function startServer(command: string, args: readonly string[]): Promise<StartedServer> {
   const options: SpawnOptions = { stdio: "pipe", windowsHide: true, detached: !windows };
-  // Only there does a command need to be looked for by other rules than those of the system: npx is npx.cmd.
+  // Only Windows needs our own lookup of commands: npx is npx.cmd.
   const start = windows ? (await import("cross-spawn")).default : spawn;
   const server = start(command, [...args], options);
   return { server, exited: exitOf(server), release: holdOutput(server) };
 }
 
-/** When a child exits, Node discards output that nothing has listened to. A listener keeps it; returns a function that removes it. */
+/**
+ * Keeps the output of a child that exits before anything reads it, which Node would discard. Returns a function that stops this.
+ */
 function holdOutput({ stdout, stderr }: ChildProcess): () => void {
   const hold = (): void => undefined;
   for (const output of [stdout, stderr]) output?.on("readable", hold);
@@ -42,7 +44,7 @@ function exitOf(server: ChildProcess): Promise<Ended | Error> {
   return new Promise((resolve) => {
     server.on("exit", (code, signal) => resolve({ code, signal }));
     server.on("error", (error) => {
-      if (server.pid === undefined) resolve(error); // With a number, it is a signal that could not be sent.
+      if (server.pid === undefined) resolve(error); // With a pid, the error is about a signal that could not be sent.
     });
   });
 }
@@ -70,7 +72,7 @@ export function sweep(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // ESRCH: the process group has no process any more.
+    // ESRCH: the process group is empty.
   }
 }
 
@@ -78,21 +80,21 @@ export function sweep(group: number, signal: NodeJS.Signals): void {
 export async function leaveLike({ code, signal }: Ended): Promise<never> {
   if (signal === null || windows) process.exit(code ?? 1);
   process.kill(process.pid, signal);
-  // Some signals do not end this process, for instance those that its parent ignores.
+  // A signal may not end this process, for instance if its parent ignores it.
   await new Promise((resolve) => setTimeout(resolve, 100));
   process.exit(128 + constants.signals[signal]);
 }
 
-/** Seconds from the end of this process to SIGTERM, and from there to SIGKILL. */
+/** Seconds from the end of this process to SIGTERM, and from SIGTERM to SIGKILL. */
 const grace = 2;
 
-/** Waits for the end of its stdin, which closes with this process however it ends. */
+/** The script of the watchdog. It waits for the end of its stdin, which closes whenever this process ends. */
 const script = `read -r word; [ "$word" = dismissed ] && exit
 sleep ${grace}; kill -s TERM -- "-$1"; sleep ${grace}; kill -s KILL -- "-$1"`;
 
 /**
- * A small process that outlives this one, to end the server's group if this process is killed and cannot. A server that
- * heeds the end of its input is gone by then; one that does not would stay for ever.
+ * A small process that outlives this one, to end the server's group if this process is killed. A server that exits at the end of
+ * its input has exited by then; another one would run for ever.
  */
 export class Watchdog {
   readonly #process: ChildProcess | undefined;
@@ -100,17 +102,17 @@ export class Watchdog {
   /** Starts it for a process group. Does nothing on Windows. */
   constructor(group: number) {
     if (process.platform === "win32") return;
-    const guardian = spawn("/bin/sh", ["-c", script, "sh", String(group)], {
+    const watchdog = spawn("/bin/sh", ["-c", script, "sh", String(group)], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
-    guardian.on("error", () => undefined); // A system without a shell: go on without the watchdog.
-    guardian.stdin?.on("error", () => undefined);
-    guardian.unref();
-    this.#process = guardian;
+    watchdog.on("error", () => undefined); // A system without a shell: go on without the watchdog.
+    watchdog.stdin?.on("error", () => undefined);
+    watchdog.unref();
+    this.#process = watchdog;
   }
 
-  /** Stops it: the group has ended. */
+  /** Stops the watchdog, because the group has ended. */
   dismiss(): void {
     this.#process?.stdin?.end("dismissed\n");
   }

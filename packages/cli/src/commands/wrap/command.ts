@@ -54,7 +54,7 @@ Exit codes:
 /** A change to the start of a server. */
 interface Change {
   readonly edits: readonly Edit[];
-  /** The words that the host starts then; those of a URL are its address. */
+  /** The command line that the host will start; for a URL, the URL. */
   readonly words: readonly string[];
 }
 
@@ -66,7 +66,7 @@ interface Verb {
   readonly summary: string;
   readonly description: string;
   readonly examples: string;
-  /** The edits that do it, and the words that the server is started with then; undefined where there is nothing to do. */
+  /** The edits, and the command line of the server after them; undefined if nothing needs to change. */
   readonly edits: (text: string, server: UsableServer, launcher: Launcher) => Change | undefined;
   readonly nothing: string;
 }
@@ -189,7 +189,7 @@ function wordsFor(server: UsableServer): readonly string[] {
   return server.kind === "url" ? [String(server.url.value)] : wordsOf(server);
 }
 
-/** The differences for a host that connected to the URL itself. */
+/** Notes on the differences for a host that connected to the URL itself. */
 function urlNotes(server: UrlServer): readonly string[] {
   return [
     "the host no longer asks the URL, but starts parlance bridge: it does not sign in (OAuth) any more",
@@ -211,10 +211,10 @@ function launcherOf({ host }: LoadedFile): Launcher {
   });
 }
 
-/** Members of a server that hold keys and passwords. */
+/** Members of a server that may hold keys and passwords. */
 const secret: ReadonlySet<unknown> = new Set(["env", "headers", "http_headers"]);
 
-/** A configuration with `…` for every value that may be a secret: what is printed ends up in reports. */
+/** A configuration with `…` in place of every value that may be secret, because users share the output. */
 function withoutSecrets(text: string, format: Format): string {
   const root = treeOf(text, format);
   return "problem" in root ? text : applyEdits(text, [...edits(root)]);
@@ -230,14 +230,14 @@ function* edits(node: Node): Generator<Edit> {
   for (const child of node.children ?? []) yield* edits(child);
 }
 
-/** How a host starts this command, and why so. */
+/** How a host starts this command, with the reason. */
 interface Launcher {
   readonly words: readonly string[];
-  /** Why it is not simply `parlance`; undefined if it is. */
+  /** Why it is not just `parlance`; undefined if it is. */
   readonly why: string | undefined;
 }
 
-/** The facts that decide how a host starts this command. */
+/** The facts that determine how a host starts this command. */
 interface LauncherOptions {
   /** Where the host looks for commands. */
   readonly commands: "shell" | "system";
@@ -250,13 +250,13 @@ interface LauncherOptions {
   readonly main: string;
 }
 
-/** The folders in which programs find commands that no shell has started. */
+/** The folders in which programs look for commands if no shell started them. */
 const systemFolders = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/** `parlance`, where the host will find it; otherwise node and this command's own file, by their whole paths. */
+/** `parlance` if the host will find it; otherwise node and the file of this command, by absolute paths. */
 export function launcherFor({ commands, platform, path, node, main }: LauncherOptions): Launcher {
   const byPath = [node, main];
-  // npm's command is a batch file there, which a program cannot start without a shell.
+  // On Windows, npm installs a batch file, which a program cannot start without a shell.
   if (platform === "win32") return { words: byPath, why: "on Windows a host cannot start parlance by its name" };
   const folders = path.split(delimiter).filter((folder) => folder !== "" && !isTemporary(folder));
   const seen = commands === "shell" ? folders : systemFolders;
@@ -266,7 +266,7 @@ export function launcherFor({ commands, platform, path, node, main }: LauncherOp
   return { words: byPath, why: `${where}, where the host looks for commands${lost}` };
 }
 
-/** Folders that npm and npx put on the PATH only while they run something. */
+/** Whether npm or npx put a folder on the PATH only while they run a command. */
 function isTemporary(folder: string): boolean {
   return /[\\/]node_modules[\\/]/.test(`${folder}/`);
 }
@@ -276,6 +276,6 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    return false; // Not there, or not for us: to a host it is the same.
+    return false; // Missing or not accessible: a host cannot start it either.
   }
 }

@@ -20,13 +20,13 @@ export function edited(
     const tree = treeOf(of, format);
     return "problem" in tree ? tree : withoutStart(getNodeValue(tree), name);
   };
-  // Edits are made of places in a text. If one were ever wrong, the person must keep the file that works.
+  // A safeguard against wrong offsets: the user must keep a working file.
   if (!isDeepStrictEqual(value(result), value(text)))
     throw new Error(`the edit of ${name} would change more than how it is started`);
   return result;
 }
 
-/** A configuration without the start of the servers of one name; their other members stay. */
+/** A configuration without the commands of the servers with one name, for comparison. */
 function withoutStart(value: unknown, name: string): unknown {
   if (!isObject(value)) return value;
   return Object.entries(value).map(([key, member]) => {
@@ -37,10 +37,10 @@ function withoutStart(value: unknown, name: string): unknown {
   });
 }
 
-/** Writes a new text of a configuration; gives back the path of the backup. @throws Failure */
+/** Writes a new text of a configuration. Returns the path of the backup. @throws Failure */
 export async function write({ path, file, mark, configuration }: LoadedFile, text: string): Promise<string> {
   try {
-    // Wrapping can be taken back to the byte: a backup of the unwrapped file is one of every wrapped one.
+    // Unwrapping restores every byte, so one backup of the unwrapped file is enough for all wrapped ones.
     const original = applyEdits(
       configuration.text,
       configuration.servers.flatMap((server) => [...unwrapEdits(configuration.text, server)]),

@@ -4,7 +4,7 @@ import { type Layout, membersOf, type ServerEntry } from "../../shared/target/co
 /** A server that a host starts as a command. */
 export type StartedServer = Extract<ServerEntry, { kind: "command" }>;
 
-/** The words that a host starts a server with. */
+/** The command line with which a host starts a server. */
 export function wordsOf({ command, args }: StartedServer): readonly string[] {
   return [command, ...(args?.children ?? [])].map(({ value }): string => value);
 }
@@ -15,7 +15,7 @@ const launcher =
 
 /** A server that is started under `parlance tap`. */
 export interface Wrapped {
-  /** The words after `parlance tap --`. */
+  /** The command line after `parlance tap --`. */
   readonly words: readonly string[];
   /** The options of the tap. */
   readonly options: readonly string[];
@@ -30,14 +30,14 @@ export function wrappedIn(server: StartedServer): Wrapped | undefined {
   return isWrapped ? { words: words.slice(end + 1), options: words.slice(tap + 1, end) } : undefined;
 }
 
-/** The words that run under `parlance tap --`; undefined for a server that does not. */
+/** The command line under `parlance tap --`; undefined for a server that is not wrapped. */
 export function wrappedWords(server: StartedServer): readonly string[] | undefined {
   return wrappedIn(server)?.words;
 }
 
 /**
- * The edits after which the server's command runs under `words`, which start `parlance tap --`. Nothing but the command and the start
- * of its arguments is touched, and the command moves as it is spelt, so that `unwrapEdits` gives back every byte.
+ * The edits that make the server's command run under `words`, the command line up to `parlance tap --`. Only the command and the
+ * start of its arguments change, and the command keeps its spelling, so that `unwrapEdits` restores every byte.
  */
 export function wrapEdits(
   text: string,
@@ -50,13 +50,13 @@ export function wrapEdits(
   if (args === undefined) return [{ ...renamed, content: renamed.content + newArgs(text, command, layout, moved) }];
   const [first] = args.children ?? [];
   if (first === undefined) return [renamed, insertion(args.offset + 1, moved.join(","))];
-  // As the arguments are laid out: each on a line of its own, or all on one.
+  // In the layout of the arguments: each on its own line, or all on one.
   const gap = /^\s*$/.exec(text.slice(args.offset + 1, first.offset))?.[0] ?? "";
   const space = gap.includes("\n") ? gap : " ";
   return [renamed, insertion(first.offset, moved.map((literal) => `${literal},${space}`).join(""))];
 }
 
-/** The edits that restore the start of the server before it was wrapped: none, if it is not wrapped. */
+/** The edits that restore the original command line; empty if the server is not wrapped. */
 export function unwrapEdits(text: string, server: ServerEntry): readonly Edit[] {
   if (server.kind !== "command") return [];
   const { command, args, layout } = server;
@@ -70,10 +70,10 @@ export function unwrapEdits(text: string, server: ServerEntry): readonly Edit[] 
   const literal = literalOf(text, original);
   const end = args.offset + args.length;
   const moved = children.slice(0, at + 1).map((child) => literalOf(text, child));
-  // Arguments that `wrapEdits` has added as a whole go as a whole; brackets that were there stay.
+  // Remove the whole member if `wrapEdits` added it; otherwise keep its brackets.
   const added = newArgs(text, command, layout, moved);
-  const behind = command.offset + command.length;
-  if (next === undefined && text.slice(behind, end) === added)
+  const after = command.offset + command.length;
+  if (next === undefined && text.slice(after, end) === added)
     return [{ offset: command.offset, length: end - command.offset, content: literal }];
   const last = original.offset + original.length;
   const trailing = /^\s*,/.exec(text.slice(last, end))?.[0].length ?? 0;
@@ -84,15 +84,15 @@ export function unwrapEdits(text: string, server: ServerEntry): readonly Edit[] 
   ];
 }
 
-/** A server that a host reaches at a URL. */
+/** A server that a host connects to at a URL. */
 export type UrlServer = Extract<ServerEntry, { kind: "url" }>;
 
-/** The option of a tap that stands before a bridge: the member that held the URL, so that `unwrap` can put it back. */
+/** The option of a tap before a bridge with the name of the member that held the URL, so that `unwrap` can restore it. */
 const wrappedUrlOption = "--wrapped-url";
-/** The same for its `type`, as it was spelt. */
+/** The option with the original `type` member, in its original spelling. */
 const wrappedTypeOption = "--wrapped-type";
 
-/** Members of a server at a URL that a command cannot be given. */
+/** Members of a server at a URL that have no equivalent for a command. */
 const untranslatable = ["bearer_token_env_var", "env_http_headers", "oauth", "headersHelper", "env", "command", "args"];
 
 /** Why a server at a URL cannot be wrapped; undefined if it can. */
@@ -110,9 +110,9 @@ function headersIn(node: Node, name: string): { readonly key: Node; readonly nam
 }
 
 /**
- * The edits after which a host starts `parlance tap -- parlance bridge <url>` instead of asking the URL itself. The member with the
- * URL becomes the arguments, and the headers become variables of the same names, which the bridge sends as headers: a host
- * expands what is written in them, and they stand in no command line.
+ * The edits that make a host start `parlance tap -- parlance bridge <url>` instead of connecting to the URL itself. The member
+ * with the URL becomes the arguments. The headers become environment variables of the same names, which the bridge sends as
+ * headers: the host expands variables in them, and they are not on a command line.
  */
 export function wrapUrlEdits(
   text: string,
@@ -122,7 +122,7 @@ export function wrapUrlEdits(
   const [key] = url.parent?.children ?? [];
   const [type] = membersOf(node, "type");
   const headers = headersIn(node, headersKey(layout));
-  if (key === undefined) throw new Error("a URL without a key"); // The parser gives none.
+  if (key === undefined) throw new Error("a URL without a key"); // The parser never yields this.
   const [own = "", ...launch] = words;
   const typeWords = type === undefined ? [] : [JSON.stringify(wrappedTypeOption), literalOf(text, type)];
   const headerWords = (headers?.names ?? []).flatMap((name) => ["--header-env", name]);
@@ -178,7 +178,7 @@ function keyLiteral(layout: Layout, name: string): string {
   return layout === "json" ? JSON.stringify(name) : name;
 }
 
-/** The member `command` of a server that had none, before the member with this value. */
+/** The edit that adds the member `command` before the member with this value. */
 function newCommand(text: string, before: Node, layout: Layout, word: string): string {
   const lead = leadOf(text, before, layout);
   if (layout === "json") return `"command": ${JSON.stringify(word)},${lead}`;
@@ -186,7 +186,7 @@ function newCommand(text: string, before: Node, layout: Layout, word: string): s
   return `${tableOf(text, before)}command = ${JSON.stringify(word)}${separator}`;
 }
 
-/** Arguments for a server that had none, in the line of its command or in one of their own, as the members stand. */
+/** The edit that adds arguments to a server without any, on the line of its command or on their own, as the layout is. */
 function newArgs(text: string, command: Node, layout: Layout, literals: readonly string[]): string {
   const lead = leadOf(text, command, layout);
   const array = `[${literals.join(", ")}]`;

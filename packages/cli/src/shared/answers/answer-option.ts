@@ -7,13 +7,13 @@ import { type Command, InvalidArgumentError } from "commander";
 
 /** An answer of the command line to an input request of the server. */
 export type WrittenAnswer =
-  /** To a form. */
+  /** The answer to a form. */
   | { readonly to: "form"; readonly result: ElicitResult }
-  /** To a page that the server asks to visit. */
+  /** The answer to a URL elicitation. */
   | { readonly to: "url"; readonly action: ElicitResult["action"] }
-  /** To forms, pages, and, unless it accepts, sampling. */
+  /** The answer to forms and URL elicitations, and, unless it is `accept`, to sampling. */
   | { readonly to: "any"; readonly action: ElicitResult["action"] }
-  /** To sampling; without a result it is declined. */
+  /** The answer to sampling; without a result, sampling is declined. */
   | { readonly to: "sampling"; readonly result: CreateMessageResult | undefined };
 
 /** The flags of `addAnswerOptions`. */
@@ -36,7 +36,7 @@ run without --ui do not declare these capabilities):
   --roots folder               the folders; may be repeated
 Requests without a response are declined; stderr names the missing option.`;
 
-/** Adds the options that answer what a server asks. */
+/** Adds the options that answer input requests of the server. */
 export function addAnswerOptions(command: Command): Command {
   return command
     .option("--answer <answer>", "respond to an input request of the server, see below; may be repeated", answers)
@@ -74,7 +74,7 @@ function samplingResult(text: string): CreateMessageResult {
   return { ...textResult(""), ...written };
 }
 
-/** The message of a model that is not one. */
+/** A sampling result with a text written by the user instead of a model. */
 export function textResult(text: string): CreateMessageResult {
   return { role: "assistant", content: { type: "text", text }, model: "parlance", stopReason: "endTurn" };
 }
@@ -84,7 +84,7 @@ function jsonObject(text: string): JsonObject | undefined {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
-    return undefined; // The caller says what may be written.
+    return undefined; // The caller reports the valid forms.
   }
 }
 

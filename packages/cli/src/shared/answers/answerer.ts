@@ -21,13 +21,13 @@ type InputContext = Parameters<NonNullable<InputHandlers["elicitation"]>>[1];
 
 type UrlElicitationResult = Awaited<ReturnType<NonNullable<InputHandlers["urlElicitation"]>>>;
 
-/** Answers the input requests of a server: from the command line, by asking the person, or by declining. */
+/** Answers the input requests of a server: from the command line, by asking the user, or by declining. */
 export class Answerer {
   /** The clock of the conversation. */
   readonly clock: PausableClock = new PausableClock();
   readonly #err: Output;
   readonly #title: string;
-  /** Undefined where no person can be asked. */
+  /** The dialogs; undefined without a terminal. */
   readonly #dialogs: Dialogs | undefined;
   readonly #forms: Queue<ElicitResult>;
   readonly #pages: Queue<ElicitResult["action"]>;
@@ -46,7 +46,7 @@ export class Answerer {
     this.#messages = new Queue(answer.flatMap(samplingAnswer));
   }
 
-  /** The handlers of input requests, which declare the capabilities too. */
+  /** The handlers of input requests, which also declare the capabilities. */
   get answers(): InputHandlers {
     const asked = ({ signal }: InputContext): Promise<readonly Root[]> => this.#listRoots(signal);
     const roots = this.#roots ?? (this.#dialogs && asked);
@@ -148,7 +148,7 @@ export function answererIfGiven(flags: AnswerFlags, title: string, invocation: I
   return flags.answer === undefined && flags.roots === undefined ? undefined : new Answerer(flags, title, invocation);
 }
 
-/** Answers in order; the last one answers everything that follows. */
+/** Answers in order; the last one is used for all later requests. */
 class Queue<Answer> {
   readonly #answers: Answer[];
 

@@ -13,7 +13,7 @@ export interface Talk {
   ask(prompt: string): Promise<string>;
 }
 
-/** Runs one dialog after the other at the terminal, and pauses the clock of the conversation meanwhile. */
+/** Runs one dialog at a time at the terminal, and pauses the clock of the conversation during it. */
 export class Dialogs {
   readonly #output: Output;
   readonly #clock: PausableClock;
@@ -25,13 +25,13 @@ export class Dialogs {
     this.#clock = clock;
   }
 
-  /** Runs a dialog after those before it. @throws DialogEnded */
+  /** Runs a dialog after all earlier ones. @throws DialogEnded */
   hold<Answer>(talk: (talk: Talk) => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     this.#waiting += 1;
     this.#clock.pause();
     const held = this.#last.then(() => this.#hold(talk, signal));
     this.#last = held
-      .catch(() => undefined) // Its caller takes the failure.
+      .catch(() => undefined) // The caller of that dialog handles its failure.
       .then(() => {
         this.#waiting -= 1;
         if (this.#waiting === 0) this.#clock.resume();
@@ -65,7 +65,7 @@ export class Dialogs {
       return await talk({ output: this.#output, ask });
     } finally {
       signal.removeEventListener("abort", end);
-      if (over.signal.aborted) this.#output.print(""); // The line of the prompt was not ended.
+      if (over.signal.aborted) this.#output.print(""); // End the line of the prompt.
       lines.close();
     }
   }
@@ -74,7 +74,7 @@ export class Dialogs {
 /** A clock that pauses while the user answers, so that the call that waits for the answer does not time out. */
 export class PausableClock implements Clock {
   #pausedAt: number | undefined;
-  /** The users of the clock that have paused it. */
+  /** The objects that have paused the clock. */
   readonly #pausers = new Set<object>();
   /** Milliseconds of all finished pauses. */
   #paused = 0;
@@ -87,7 +87,7 @@ export class PausableClock implements Clock {
     return this.#pausedAt !== undefined;
   }
 
-  /** Pauses it, until every object that has paused it lets it go on. */
+  /** Pauses the clock until every object that has paused it resumes it. */
   pause(by: object = this): void {
     this.#pausers.add(by);
     this.#pausedAt ??= performance.now();
@@ -109,7 +109,7 @@ export class PausableClock implements Clock {
   }
 }
 
-/** Milliseconds between two looks at whether a pause is over. */
+/** Milliseconds between two checks whether a pause is over. */
 const lookAgain = 100;
 
 class PausableTimer implements Timer {
@@ -148,7 +148,7 @@ class PausableTimer implements Timer {
 
   #look(): void {
     const left = this.#dueAt - this.#clock.now();
-    // Node may fire a fraction of a millisecond early: that is on time.
+    // Node may fire a fraction of a millisecond early.
     if (this.#clock.isPaused) this.#timeout = this.#armed(Math.max(left, lookAgain));
     else if (left >= 1) this.#timeout = this.#armed(left);
     else this.#fire();

@@ -17,7 +17,7 @@ export async function fillIn({ requestedSchema }: ElicitFormParams, talk: Talk):
     }
     talk.output.print(...prettyJson(content).split("\n"));
     const next = await choose("Send it? [Y]es, [e]dit, [d]ecline, [c]ancel: ", "yedc", talk);
-    // Each value has been validated against its field.
+    // Each value was validated against its field.
     if (next === "y") return { action: "accept", content: content as ElicitResult["content"] };
     if (next !== "e") return refusal(next);
   }
@@ -69,9 +69,9 @@ interface Field {
   readonly description: string | undefined;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /** The default value, if there is one. */
+  /** The default value; undefined without one. */
   readonly standard: unknown;
-  /** The choices; none for a free field. */
+  /** The choices; empty for a free field. */
   readonly choices: readonly Choice[];
   readonly hints: readonly string[];
 }
@@ -84,7 +84,7 @@ interface Choice {
 /** The value of a field. An undefined value is left out. */
 type ReadField = { readonly value: unknown } | { readonly problem: string };
 
-/** The fields of a form, those that are required first. */
+/** The fields of a form, required ones first. */
 function fieldsOf(form: unknown): readonly Field[] {
   const { properties, required } = isObject(form) ? form : { properties: {}, required: [] };
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
@@ -176,7 +176,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** Input that does not look like a value of the field stays text, which validation refuses. */
+/** The typed value of an input. Input that does not look like a value of the field stays text, which validation refuses. */
 function typedValue({ schema: { type }, choices }: Field, text: string): unknown {
   if (type === "array") return text.split(",").map((each) => chosen(choices, each.trim()));
   if (type === "boolean") return truths.get(text.toLowerCase()) ?? text;

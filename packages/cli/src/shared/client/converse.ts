@@ -24,9 +24,9 @@ export interface ConverseOptions {
   readonly invocation: Invocation;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
   readonly answerer?: SpeakOptions["answerer"] | undefined;
-  /** Takes every observation, in order. */
+  /** Called with every observation, in order. */
   readonly onObservation?: (observation: Observation) => void;
-  /** Takes the failure of the conversation. Default: it is printed; after a timeout with the last frames. */
+  /** Called with the failure of the conversation. Default: prints it; after a timeout, with the last frames. */
   readonly onFailure?: (failure: Failure) => void;
 }
 
@@ -54,7 +54,7 @@ export async function converse(
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
     const failure = observed.failure(error, stage);
-    await awaitAftermath(interrupt.stop); // Its stderr may arrive after its answer.
+    await awaitAftermath(interrupt.stop); // Output on stderr may arrive after the response.
     const described = withStderr(failure, observed.stderr);
     if (onFailure !== undefined) onFailure(described);
     else {
@@ -68,7 +68,7 @@ export async function converse(
   }
 }
 
-/** Adds the last lines of stderr to a failure that does not have them. */
+/** Adds the last lines of stderr to a failure without them. */
 function withStderr(failure: Failure, stderr: readonly string[]): Failure {
   const { exitCode, seen } = failure;
   if (stderr.length === 0 || exitCode === exitCodes.usage || exitCode === exitCodes.unreachable) return failure;
@@ -81,7 +81,7 @@ function printArrived(frames: readonly FrameRow[], output: Output): void {
   else output.print(output.style.dim("  the last frames:"), ...frames.flatMap((frame) => rowLines(frame, output)));
 }
 
-/** How a conversation is opened. */
+/** Options of opening a conversation. */
 export interface SpeakOptions {
   /** The only revision to negotiate. */
   readonly revision: string | undefined;
@@ -89,7 +89,7 @@ export interface SpeakOptions {
   readonly era?: Era;
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
-  /** Takes notices, for instance that the server starts slowly. */
+  /** The output for notices, for instance that the server is slow to start. */
   readonly err: Output;
   readonly interrupt: Interrupt;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
@@ -129,15 +129,17 @@ export function stillStarting(milliseconds: number): string {
   return `still starting … no answer for ${durationText(milliseconds)}`;
 }
 
-/** Milliseconds after the last answer in which a second answer or noise would arrive. */
+/** Milliseconds after the last response in which a second response or noise would arrive. */
 const aftermath = 100;
 
-/** Waits for what the server may send after its last answer. */
+/** Waits for messages after the last response. */
 export async function awaitAftermath(stop: AbortSignal): Promise<void> {
   await Promise.race([new Promise((resolve) => setTimeout(resolve, aftermath)), aborted(stop)]);
 }
 
-/** Resolves when the server closes the conversation or the user interrupts. @throws Failure if the server did not exit in order */
+/**
+ * Resolves when the server closes the conversation or the user interrupts. @throws Failure if the server did not exit normally
+ */
 export async function untilOver(client: Client, observed: ObservedTarget, stop: AbortSignal): Promise<void> {
   const closed = await Promise.race([client.closed, aborted(stop)]);
   if (closed?.error === undefined || observed.ended === "exited with code 0") return;

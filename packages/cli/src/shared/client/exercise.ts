@@ -12,8 +12,8 @@ export interface Skipped {
 }
 
 /**
- * Lists what the server advertises, or every list with `force`. Then calls the wanted tools, and those that are marked read-only and
- * need no arguments. Returns the tools that were not called.
+ * Lists what the server advertises, or every list with `force`. Then calls the requested tools, and those that are marked
+ * read-only and need no arguments. Returns the tools that were not called.
  *
  * @throws LocalError of the first call without a valid response, after all of them
  */
@@ -32,7 +32,7 @@ export async function exercise(
     try {
       await callTool(client, tool, args, options);
     } catch (error) {
-      // The other calls are made all the same, unless the connection is over.
+      // Continue with the other calls, unless the connection has ended.
       if (!(error instanceof LocalError) || error.reason === "closed" || error.reason === "cancelled") throw error;
       failed ??= error;
     }
@@ -50,12 +50,12 @@ async function callTool(
   args: JsonObject,
   { signal, force: unadvertised = false }: AskOptions,
 ): Promise<void> {
-  // A listener makes the client ask for progress, which the view shows as frames.
+  // With a listener the client requests progress, which the view shows as frames.
   const options = { signal, unadvertised, notify: () => undefined };
   await unlessRefused(client.call(methods.callTool, { name, arguments: args }, options));
 }
 
-/** The tool of that name. @throws Failure that names the nearest ones */
+/** The tool with a name. @throws Failure that names the nearest names */
 export function findTool(name: string, tools: readonly Tool[]): Tool {
   const found = tools.find((tool) => tool.name === name);
   if (found !== undefined) return found;
@@ -65,7 +65,7 @@ export function findTool(name: string, tools: readonly Tool[]): Tool {
 
 const mostNamed = 12;
 
-/** The first few names that a server offers. */
+/** A sentence with the first few names that a server offers. */
 export function offersWords(names: readonly string[]): string {
   if (names.length === 0) return "it offers none";
   return `it offers ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? ", …" : ""}`;
@@ -97,19 +97,19 @@ export const offeredLists: readonly OfferedList[] = [
   { name: "prompts", capability: "prompts", method: methods.listPrompts, member: "prompts" },
 ];
 
-/** The most pages of a list: a server may send cursors without end. */
+/** The maximum number of pages of a list: a server may send cursors without end. */
 const mostPages = 64;
 const mostItems = 10_000;
 
-/** How a list is requested. */
+/** Options of requesting lists. */
 export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Request lists that are not advertised, too. */
+  /** Whether to request lists that are not advertised, too. */
   readonly force?: boolean;
 }
 
 interface ExerciseOptions extends AskOptions {
-  /** Takes every item of every list. */
+  /** Called with every item of every list. */
   readonly onItem?: (list: ListName, item: unknown) => void;
 }
 
@@ -134,8 +134,8 @@ export function isAsked({ server }: Client, { capability }: OfferedList, force =
 }
 
 /**
- * Hands over the items of a list as they come. Gives back why it was not read to its end.
- * @throws RpcError when the server refuses; LocalError as `Client.call`
+ * Passes on the items of a list as they arrive. Returns why it stopped before the end; undefined at the end.
+ * @throws RpcError if the server refuses; LocalError as `Client.call`
  */
 export async function readList(
   client: Client,

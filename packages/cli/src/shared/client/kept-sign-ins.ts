@@ -3,11 +3,11 @@ import type { FileTokenStore } from "@parlance/mcp/auth-node";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { credentialsFile } from "./sign-in.js";
 
-/** A sign-in that is kept. */
+/** A stored sign-in. */
 export interface SignIn {
   readonly key: string;
   readonly credentials: StoredCredentials;
-  /** The same for a person, without secrets. */
+  /** The facts of the sign-in as text, without secrets. */
   readonly lines: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export async function openStore(): Promise<FileTokenStore> {
   return fileTokenStore(credentialsFile(process.env));
 }
 
-/** The sign-ins that are kept for a server, or for all servers. */
+/** The stored sign-ins for a server, or for all servers. */
 export async function signInsAt(store: FileTokenStore, url?: URL): Promise<readonly SignIn[]> {
   const entries = [...(await store.entries())];
   return entries

@@ -7,11 +7,11 @@ import type { FrameRow } from "../output/conversation-rows.js";
 export interface Tally {
   readonly frames: number;
   readonly bytes: number;
-  /** Requests of the client. */
+  /** The number of requests of the client. */
   readonly calls: number;
-  /** Errors that the server sent, and results with `isError`. */
+  /** The number of errors of the server, and of results with `isError`. */
   readonly errors: number;
-  /** Rules that the server broke. */
+  /** The number of violations by the server. */
   readonly violations: number;
 }
 
@@ -24,16 +24,16 @@ export interface Opening {
   readonly operation: FrameRow | undefined;
 }
 
-/** Frames that are kept to show what arrived, and what opened the conversation. */
+/** The number of last frames kept, to show them after a failure. */
 const mostRecent = 8;
 const mostOpening = 16;
 
-/** These open a conversation or check that it is alive; every other request is an operation. */
+/** Requests that open a conversation or check the connection; every other request is an operation. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.ping]);
 
 /**
- * Reads the frames of a conversation that this command takes part in, with the reader that recordings have: the same
- * rows, pairs and verdicts. Also counts them.
+ * Reads the frames of a conversation of this command, with the same reader as recordings: the same rows, pairs and verdicts. Also
+ * counts them.
  */
 export class LiveConversation {
   readonly #conversation = new Conversation();
@@ -61,18 +61,18 @@ export class LiveConversation {
     return this.#recent;
   }
 
-  /** A new channel begins: it answers no request of the channel before. */
+  /** Called when a new channel opens: it has no responses to requests of the previous channel. */
   changeChannel(): void {
     if (this.#tally.frames > 0) this.#session += 1;
   }
 
-  /** The row of a frame that crossed at a time in milliseconds; undefined for the end of the channel. */
+  /** The row of a frame at a time in milliseconds; undefined for the end of the channel. */
   read(tapped: Tapped, at: number): FrameRow | undefined {
     if (tapped.kind === "ended") return undefined;
     const entry = this.#entryOf(tapped, at);
     const row = this.#conversation.push(entry);
     if (row?.from === undefined) return undefined;
-    // Rows are shown at once and not kept: the server may send any number of frames.
+    // Rows are not kept, because the server may send any number of frames.
     this.#conversation.rows.length = 0;
     const isRefused = tapped.kind === "refused" && entry.kept !== undefined;
     const frame = { ...row, entry, from: row.from, ...(isRefused && { refused: tapped.refusal.message }) };
@@ -84,7 +84,7 @@ export class LiveConversation {
     const refusal = tapped.kind === "refused" ? tapped.refusal : undefined;
     const raw = tapped.kind === "refused" ? tapped.refusal.head : tapped.frame;
     const isSent = tapped.kind === "sent";
-    // The rest of a stream is judged as it is. Of any other frame that was refused, nothing but its beginning is here.
+    // An incomplete last line is judged. Of any other refused frame, only the beginning is known.
     const isRest = this.#stdio && refusal?.reason === "truncated" && refusal.bytes === Buffer.byteLength(raw);
     return {
       k: "f",

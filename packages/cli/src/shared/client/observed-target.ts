@@ -26,13 +26,13 @@ export type Observation =
 /** Options of an observed target. */
 export interface ObserveOptions {
   readonly interrupt: Interrupt;
-  /** Takes everything that is seen, in order. */
+  /** Called with every observation, in order. */
   readonly onObservation: (observation: Observation) => void;
 }
 
-/** Connects to a target and observes everything that crosses. Owns its channels: `close` leaves no process behind. */
+/** Connects to a target and observes all frames. Owns its channels: after `close`, no process is left. */
 export class ObservedTarget {
-  /** The frames that have crossed. */
+  /** The frames so far. */
   readonly conversation: LiveConversation;
   readonly #target: Target;
   readonly #options: ObserveOptions;
@@ -41,7 +41,7 @@ export class ObservedTarget {
   #channels: readonly Channel[] = [];
   #dialled: TargetChannel | undefined;
   #stderr: TextLines | undefined;
-  /** Where the client posted to last. */
+  /** The URL and headers of the last POST of the client. */
   #lastPost: { readonly url: URL; readonly headers: Headers } | undefined;
   #ended: string | undefined;
   #error: Error | undefined;
@@ -69,7 +69,7 @@ export class ObservedTarget {
     return stderr === "" ? [] : stderr.split("\n");
   }
 
-  /** Opens a conversation. @throws what `connect` throws: see `failure` */
+  /** Opens a conversation. @throws the errors of `connect`: see `failure` */
   async open(options: ClientOptions): Promise<Client> {
     const route = await routeTo(this.#target);
     if (route.kind === "channel") {
@@ -97,8 +97,8 @@ export class ObservedTarget {
   }
 
   /**
-   * Sends bytes as they are, beside the client, which drops what answers them. Over HTTP they are the body of a POST with the headers of the
-   * last request of the client. @throws Failure if the target takes no bytes; what `fetch` throws
+   * Sends bytes unchanged, bypassing the client, which ignores the response. Over HTTP they are the body of a POST with the
+   * headers of the client's last request. @throws Failure if the target does not accept bytes; the errors of `fetch`
    */
   async sendRaw(bytes: Uint8Array): Promise<void> {
     const { stdin } = this.#dialled ?? {};
@@ -117,11 +117,11 @@ export class ObservedTarget {
       body,
       signal: this.#over.signal,
     });
-    // The proxy records the response while it is read; a stream of events may never end.
+    // Read the response, so that the proxy records it; an event stream may never end.
     void response.body?.pipeTo(new WritableStream()).catch(() => undefined);
   }
 
-  /** Converts anything thrown by the conversation into a failure. */
+  /** Converts any error of the conversation to a failure. */
   failure(error: unknown, stage: Stage): Failure {
     if (this.#target.kind === "url") return toFailureAtUrl(error, stage);
     const failure = toFailure(error, stage);
@@ -129,7 +129,7 @@ export class ObservedTarget {
     return remedy === undefined ? failure : failure.with({ remedy });
   }
 
-  /** Opens a channel. Called again by a client whose first channel did not survive the probe: a command is started again. */
+  /** Opens a channel. The client calls it again if its first channel closed during the probe; a command is then started again. */
   #dial(dial: (options: DialOptions) => TargetChannel, options: DialOptions): TargetChannel {
     const { interrupt, onObservation } = this.#options;
     if (interrupt.stop.aborted) throw new Error("interrupted");
@@ -152,7 +152,7 @@ export class ObservedTarget {
     return channel;
   }
 
-  /** `initialize` begins a session: it answers no request from before. */
+  /** Takes a POST. `initialize` begins a session, which has no responses to earlier requests. */
   readonly #seePosted = (tapped: Tapped): void => {
     if (tapped.kind === "sent" && (JSON.parse(tapped.frame) as { method?: unknown }).method === methods.initialize)
       this.conversation.changeChannel();
@@ -177,7 +177,7 @@ export class ObservedTarget {
       this.#seeEnd(tapped.error);
       return;
     }
-    // Frames to a command that did not start never reach a pipe.
+    // The frames for a command that did not start were never sent.
     if (this.#target.kind === "command" && this.#dialled?.pid === undefined) return;
     const row = this.conversation.read(tapped, this.now);
     if (row !== undefined) this.#options.onObservation({ kind: "frame", row });
@@ -195,7 +195,7 @@ export class ObservedTarget {
     this.#options.onObservation({ kind: "life", at: this.now, text: how });
   }
 
-  /** After an interrupt: a server that does not exit when its stdin closes gets SIGTERM and SIGKILL soon. */
+  /** Called after an interrupt: a server that does not exit when its stdin closes soon gets SIGTERM and SIGKILL. */
   readonly #hurry = (): void => {
     for (const [signal, milliseconds] of hurried) {
       setTimeout(() => {
@@ -205,7 +205,7 @@ export class ObservedTarget {
   };
 }
 
-/** The headers of a request for another body: those that repeat the body follow it. */
+/** The headers of a request adapted to another body: headers that repeat the body are set from it. */
 function mirroring(headers: Headers, body: Uint8Array): Headers {
   const mirrors = headers.has(mcpHeaders.method);
   const kept = new Headers([...headers].filter(([name]) => !name.startsWith("mcp-param-")));
@@ -233,7 +233,7 @@ const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number]
   ["SIGKILL", 350],
 ];
 
-/** How a process ended; undefined while it lives. `ifKilled` is added to the words on one that was ended by a signal. */
+/** How a process ended, in words; undefined while it runs. `ifKilled` is appended if a signal ended it. */
 function exitWords(channel: TargetChannel | undefined, ifKilled: string): string | undefined {
   const exit = channel?.exit;
   if (exit === undefined) return undefined;

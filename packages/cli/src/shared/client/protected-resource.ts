@@ -5,19 +5,19 @@ export function challengeParameter({ headers }: { readonly headers: Headers }, n
   return quoted ?? token;
 }
 
-/** Whether a challenge is one of OAuth. */
+/** Whether a challenge is that of an OAuth resource server. */
 export function isOauthChallenge({ headers }: { readonly headers: Headers }): boolean {
   return /\b(?:bearer|dpop)\b/i.test(headers.get("www-authenticate") ?? "");
 }
 
-/** The places of RFC 9728 §3.1: below the path of the server, and at the root. */
+/** The metadata URLs of RFC 9728 §3.1: below the path of the server, and at the root. */
 function wellKnownPlaces({ origin, pathname }: URL): readonly URL[] {
   const root = `${origin}/.well-known/oauth-protected-resource`;
   const path = pathname.replace(/\/$/, "");
   return path === "" ? [new URL(root)] : [new URL(root + path), new URL(root)];
 }
 
-/** Where the Protected Resource Metadata of a server may be: at the place that its challenge names, and at the well-known ones. */
+/** The URLs of the Protected Resource Metadata of a server: the one that its challenge names, and the well-known ones. */
 export function metadataPlaces(url: URL, challenged: { readonly headers: Headers }): readonly URL[] {
   const address = challengeParameter(challenged, "resource_metadata");
   const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
@@ -25,7 +25,7 @@ export function metadataPlaces(url: URL, challenged: { readonly headers: Headers
   return [...all.values()];
 }
 
-/** Whether metadata of this resource is for a server: its URL, or a part of it that ends before a slash. */
+/** Whether a resource identifier covers a server: it is its URL, or a prefix that ends before a slash. */
 export function covers(resource: string, { origin, pathname }: URL): boolean {
   if (!URL.canParse(resource)) return false;
   const named = new URL(resource);
@@ -35,7 +35,7 @@ export function covers(resource: string, { origin, pathname }: URL): boolean {
   );
 }
 
-/** Tokens that no authorization server has issued for any server, and how they are described. */
+/** Descriptions of invalid tokens, with the tokens. No authorization server has issued them. */
 export const badTokens: Readonly<Record<string, string>> = {
   "that is none": "parlance-doctor",
   // {"alg":"none"}.{"aud":"https://other.example","sub":"parlance-doctor"}

@@ -18,24 +18,24 @@ export interface ServerFlags extends ConversationFlags, ForceFlags, AnswerFlags 
   readonly json?: true;
 }
 
-/** The words of a command line: the target, if it is not the command after `--`, and what follows it. */
+/** The words of a command line: the target, unless it is the command after `--`, and the words after it. */
 export interface TargetWords {
   readonly target: string | undefined;
   readonly rest: readonly string[];
 }
 
-/** The settings of one command that is the client of a server. */
+/** The definition of a command that is the client of a server. */
 export interface ServerCommand<Flags extends ServerFlags> {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
   /** The words after the target, as the usage line shows them: `<tool> [name=value…]`. Default: none are allowed. */
   readonly words?: string;
-  /** `several`: the option may be repeated. */
+  /** Whether the command has `--revision`; with `several`, it may be repeated. */
   readonly revision?: "one" | "several";
   /** The help text of `--json`. */
   readonly json: string;
-  /** Adds the options that only this command has. */
+  /** Adds the options of this command alone. */
   readonly addOptions?: (command: Command) => void;
   /** Sections of the help page between those on targets and exit codes. */
   readonly help?: readonly string[];
@@ -45,7 +45,7 @@ export interface ServerCommand<Flags extends ServerFlags> {
   readonly run: (words: TargetWords, flags: Flags, invocation: Invocation) => Promise<number>;
 }
 
-/** Adds a command that is the client of a server: its target, the options that all of them share, and its help page. */
+/** Adds a command that is the client of a server: its target, the shared options, and its help page. */
 export function registerServerCommand<Flags extends ServerFlags>(
   program: Command,
   invocation: Invocation,

@@ -12,7 +12,7 @@ import type { Target } from "../target/target.js";
 type Authorization = NonNullable<ConnectOptions["auth"]>;
 type Fetch = ReturnType<Authorization>;
 
-/** The file with the tokens of `parlance login`: `PARLANCE_CREDENTIALS`, or beside the recordings. */
+/** The file with the tokens of `parlance login`: `PARLANCE_CREDENTIALS`, or a file beside the recordings. */
 export function credentialsFile(env: NodeJS.ProcessEnv): string {
   const { PARLANCE_CREDENTIALS } = env;
   if (PARLANCE_CREDENTIALS !== undefined && PARLANCE_CREDENTIALS !== "") return PARLANCE_CREDENTIALS;
@@ -22,7 +22,7 @@ export function credentialsFile(env: NodeJS.ProcessEnv): string {
 /** The name under which the command registers with authorization servers. */
 const clientName = "parlance";
 
-/** Milliseconds that a connection may take in which a user signs in. */
+/** The maximum milliseconds of a connection during which a user signs in. */
 const signInTime = 330_000;
 
 /** The options of a sign-in, and the listener for its steps. */
@@ -32,8 +32,8 @@ export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">
 };
 
 /**
- * Signs the user in, if the server requires it: prints the address of a page, and opens it. The tokens are kept for every later
- * connection.
+ * Signs the user in, if the server requires it: prints the address of a page, and opens it. The tokens are stored for later
+ * connections.
  */
 export async function signInAt(
   url: URL,
@@ -53,14 +53,14 @@ export async function signInAt(
 }
 
 /**
- * The store for a sign-in with a client id of the user. The library keeps the tokens of each client apart, by the last part of the key; here
- * the id goes with the tokens, because other commands are to use them without it.
+ * The store for a sign-in with the user's own client id. The library separates the tokens of clients by the last part of the key.
+ * This store keeps the id with the tokens instead, so that other commands can use them without it.
  */
 function storeFor(store: TokenStore, clientId: string | undefined): TokenStore {
   if (clientId === undefined) return store;
   const keyOf = (key: string): string => JSON.stringify([...(JSON.parse(key) as string[]).slice(0, -1), clientName]);
   return {
-    // Tokens of another client are of no use to this one.
+    // Tokens of another client do not work for this one.
     async get(key) {
       const kept = await store.get(keyOf(key));
       return kept?.client?.id === clientId ? kept : undefined;
@@ -75,12 +75,12 @@ function storeFor(store: TokenStore, clientId: string | undefined): TokenStore {
 export interface ExaminedSignIn {
   /** The authorization request. */
   readonly authorization?: URL;
-  /** The metadata of the authorization server, as it is. */
+  /** The metadata of the authorization server, unchanged. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly failure?: SignInError["failure"];
 }
 
-/** Goes through a sign-in up to the page that a user would see. Registers no client, and keeps nothing. */
+/** Performs a sign-in up to the page that a user would see. Registers no client, and stores nothing. */
 export async function examineSignIn(url: URL): Promise<ExaminedSignIn> {
   const [{ oauth }, { publicFetch }] = await loadAuthorization();
   const reached = publicFetch({ privateHosts: [url.hostname] });
@@ -112,23 +112,23 @@ function asObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    return {}; // The sign-in fails because of it.
+    return {}; // The sign-in reports the error.
   }
 }
 
-/** How kept tokens are used. */
+/** Options of using stored tokens. */
 interface KeptTokens {
-  /** Takes each step of a refresh or a sign-in, without secrets. Default: nothing. */
+  /** Called with each step of a refresh or a sign-in, without secrets. Default: nothing. */
   readonly tell?: (text: string) => void;
-  /** Whether the browser is opened when the server requires a sign-in. Default: false, so that the connection fails. */
+  /** Whether to open the browser when the server requires a sign-in. Default: false; the connection then fails. */
   readonly opensBrowser?: boolean;
   /** Records the exchanges of a refresh. Default: they are not recorded. */
   readonly recorded?: RecordedRequests | undefined;
 }
 
 /**
- * Calls with the tokens of an earlier sign-in. A server that requires authentication of another kind is left alone. What authorization
- * needs of the library is loaded only when there are tokens, or the server requires them.
+ * Sends requests with the tokens of an earlier sign-in, unless the server requires authentication of another kind. The
+ * authorization code is loaded only if there are tokens, or the server requires them.
  */
 export function withKeptTokens(
   url: URL,
@@ -149,7 +149,7 @@ export function withKeptTokens(
       if (authorized === undefined && !existsSync(file)) {
         const response = await fetch(at, init);
         if (response.status !== 401 || !namesMetadata(response)) return response;
-        void response.body?.cancel().catch(() => undefined); // It is sent again.
+        void response.body?.cancel().catch(() => undefined); // The request is sent again.
       }
       authorized ??= load();
       return (await authorized)(at, init);
@@ -161,7 +161,7 @@ function loadAuthorization() {
   return Promise.all([import("@parlance/mcp/auth"), import("@parlance/mcp/auth-node")]);
 }
 
-/** Whether a user can sign in: one sees what is printed, and the program was not started by another one. */
+/** Whether a user can sign in: the output is a terminal, and the program was not started by another program. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -171,7 +171,7 @@ export function requiresSignIn(error: unknown): boolean {
   return signInErrorOf(error)?.failure.kind === "interaction";
 }
 
-/** Whether a challenge names where tokens come from. Only then is the server one of OAuth for certain. */
+/** Whether a challenge names the metadata of the resource. Only then does the server certainly use OAuth. */
 function namesMetadata({ headers }: Response): boolean {
   return /\bresource_metadata\s*=/i.test(headers.get("www-authenticate") ?? "");
 }
@@ -195,7 +195,7 @@ export function signInFailureOf(error: unknown): Failure | undefined {
   });
 }
 
-/** Without loading the class, which most conversations do not need. */
+/** The sign-in error among the causes of an error, found without loading its class, which most conversations do not need. */
 function signInErrorOf(error: unknown): SignInError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isSignInError(each)) return each;
   return undefined;
@@ -206,8 +206,8 @@ function isSignInError(error: Error): error is SignInError {
 }
 
 /**
- * A target with the access token of an earlier sign-in as a header, for commands that write their requests themselves. A connection
- * obtains it: it may have to be renewed first.
+ * A target with the access token of an earlier sign-in as a header, for commands that write their own requests. A connection
+ * obtains the token, which may have to be refreshed first.
  */
 export async function withKeptToken(target: Target): Promise<Target> {
   if (target.kind !== "url" || !target.url.protocol.startsWith("http") || hasAuthorization(target.headers))
@@ -223,12 +223,12 @@ export async function withKeptToken(target: Target): Promise<Target> {
     const client = await connect(url, { auth: withKeptTokens(url), fetch: watched, headers, reopen: false });
     await client.close();
   } catch {
-    // The command finds out what is wrong with the server, and says so.
+    // The command itself reports the failure.
   }
   return token === null ? target : { ...target, headers: [...headers, ["Authorization", token]] };
 }
 
-/** Whether the user gives a token, which is the only one then. */
+/** Whether the user passes a token, which is then used instead of stored ones. */
 export function hasAuthorization(headers: readonly Header[]): boolean {
   return headers.some(([name]) => name.toLowerCase() === "authorization");
 }

@@ -7,7 +7,7 @@ import { splitWords } from "../target/target.js";
 export interface WrittenArgument {
   readonly name: string;
   readonly text: string;
-  /** The text is JSON. */
+  /** Whether the text is JSON. */
   readonly verbatim: boolean;
 }
 
@@ -17,7 +17,7 @@ export const argumentHelp = `Arguments are written as
                 otherwise a string
   name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
 
-/** Reads arguments as they are written. @throws Failure for one that cannot be read, or is there twice */
+/** Parses arguments. @throws Failure for an invalid or duplicate argument */
 export function parseArguments(words: readonly string[]): readonly WrittenArgument[] {
   const parsed = words.map(parseArgument);
   const twice = parsed.find(({ name }, index) => parsed.findIndex((each) => each.name === name) < index);
@@ -25,7 +25,7 @@ export function parseArguments(words: readonly string[]): readonly WrittenArgume
   return parsed;
 }
 
-/** Reads arguments that can only be text, as those of prompts. @throws Failure */
+/** Parses arguments that are always text, such as those of prompts. @throws Failure */
 export function parseTextArguments(words: readonly string[]): Readonly<Record<string, string>> {
   const parsed = parseArguments(words);
   const json = parsed.find(({ verbatim }) => verbatim);
@@ -43,7 +43,7 @@ function parseArgument(word: string): WrittenArgument {
 /** The arguments of a call, typed by the schema of the tool. @throws Failure for invalid JSON */
 export function argumentsFor(written: readonly WrittenArgument[], inputSchema: JsonObject): JsonObject {
   const properties = isObject(inputSchema.properties) ? inputSchema.properties : {};
-  // `fromEntries` defines members, so that `__proto__` is a name like any other.
+  // `fromEntries` defines members, so that `__proto__` is an ordinary name.
   return Object.fromEntries(
     written.map(({ name, text, verbatim }) => [
       name,
@@ -66,7 +66,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** Text that does not look like the type in the schema stays a string, for the server to refuse. */
+/** Converts a text to the type in the schema. Text that does not look like the type stays a string, which the server refuses. */
 function coerce(text: string, schema: unknown): unknown {
   const { type } = isObject(schema) ? schema : { type: undefined };
   const types = new Set<unknown>(Array.isArray(type) ? type : [type]);
@@ -75,7 +75,7 @@ function coerce(text: string, schema: unknown): unknown {
   const [literal, , fraction = "", exponent] = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.exec(text) ?? [];
   if (literal === undefined) return text;
   const isWhole = exponent === undefined ? /^\.?0*$/.test(fraction) : Number.isInteger(Number(literal));
-  // An integer beyond 2^53 keeps its literal.
+  // An integer beyond 2^53 is kept exact.
   return types.has("number") || (types.has("integer") && isWhole) ? ExactNumber.parse(literal) : text;
 }
 
@@ -85,7 +85,7 @@ export interface WantedCall {
   readonly args: readonly WrittenArgument[];
 }
 
-/** Reads a call as `--call` takes it. @throws Failure */
+/** Parses the value of `--call`. @throws Failure */
 export function parseCall(text: string): WantedCall {
   const [tool, ...args] = splitWords(text) ?? [];
   if (tool === undefined)

@@ -2,7 +2,7 @@ import { HttpError, LocalError, RpcError } from "@parlance/mcp/client";
 import { Failure, type Stage, toFailure } from "../failure.js";
 import { signInFailureOf } from "./sign-in.js";
 
-/** Converts anything thrown by a conversation over HTTP or WebSocket into a failure. */
+/** Converts any error of a conversation over HTTP or WebSocket to a failure. */
 export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
   const failure = toFailure(error, stage);
   if (failure === error) return failure;
@@ -24,7 +24,7 @@ function remedyFor(error: unknown, message: string): string | undefined {
   );
 }
 
-/** The innermost cause of an error: `fetch` itself only says that it failed. */
+/** The innermost cause of an error, because the message of `fetch` gives no reason. */
 export function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
 }
@@ -89,7 +89,7 @@ const reasonRemedies: Readonly<Partial<Record<LocalError["reason"], string>>> = 
 /** The name of an environment variable, with an underscore. Codes of Node begin with ERR_. */
 const variableName = /\b(?!ERR_)[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/;
 
-/** Words of messages about something missing. */
+/** Matches messages about something missing. */
 const missing =
   /missing|required|requires|not set|unset|must be set|must set|please set|not defined|undefined|not found|not provided|must provide|please provide|not configured|KeyError/i;
 

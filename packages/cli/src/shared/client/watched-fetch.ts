@@ -44,9 +44,9 @@ interface BodyReader {
 
 /** The request of a body, as text. */
 interface Exchange {
-  /** Its method and path. */
+  /** The method and path. */
   readonly what: string;
-  /** The same with the status. */
+  /** The method, path and status. */
   readonly line: string;
 }
 
@@ -65,7 +65,7 @@ function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher
   }, refusalCharacters);
 }
 
-/** Characters shown of a body that is no message. */
+/** The maximum number of characters shown of a body that is not a message. */
 const refusalCharacters = 2_000;
 
 function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
@@ -82,7 +82,7 @@ function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
   if (text !== "") see({ kind: "refused", refusal });
 }
 
-/** The JSON-RPC error in the body of a refusal. With an id it is a message; without one it is about the HTTP request. */
+/** The JSON-RPC error in the body of a refusal, if it has no id: with an id, it is an ordinary message. */
 function errorIn(text: string): RpcFailure | undefined {
   const message = decode(text, undefined, clientLimits);
   return "error" in message ? message : undefined;
@@ -102,7 +102,7 @@ function textReader(
   };
 }
 
-/** Reads an event stream: messages, and events of other names, such as `endpoint` of HTTP+SSE. */
+/** Reads an event stream: messages, and events with other names, such as `endpoint` of HTTP+SSE. */
 function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): BodyReader {
   if (what.startsWith("GET ")) tell(`${line}: the stream is open`);
   const cutter = new BodyCutter("text/event-stream");

@@ -17,14 +17,14 @@ export interface FaultPlan {
   readonly seed: number;
 }
 
-/** Adds the options that put faults on the way. */
+/** Adds the options that inject faults. */
 export function addFaultOptions(command: Command): Command {
   return command
     .option("--fault <fault>", "what becomes of some frames, see below; may be repeated", collectFault)
     .option("--seed <number>", "the same number, the same chances", seed, 1);
 }
 
-/** The faults that flags ask for; undefined for none. @throws Failure for one that cannot be read */
+/** The faults of the flags; undefined without any. @throws Failure for an invalid fault */
 export function faultPlan({ fault = [], seed: chances }: FaultFlags, transport: FaultTransport): FaultPlan | undefined {
   if (fault.length === 0) return undefined;
   return { rules: fault.map((text) => parseFaultRule(text, transport)), seed: chances };
@@ -41,7 +41,7 @@ function seed(text: string): number {
 
 /** A fault and the frames that it applies to. */
 export interface FaultRule {
-  /** As it was written. */
+  /** The text as written. */
   readonly text: string;
   readonly chooses: RowTest;
   readonly fault: Fault;

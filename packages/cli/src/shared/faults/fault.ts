@@ -6,7 +6,7 @@ export type Fault =
   | { readonly is: "drop" | "dup" | "wrong-id" | "string-id" | "close" }
   /** Holds this many frames and sends them in another order. */
   | { readonly is: "reorder"; readonly frames: number }
-  /** Changes one byte; without a place, any. */
+  /** Changes one byte: the one at an offset, or a random one. */
   | { readonly is: "corrupt"; readonly at: number | undefined }
   | { readonly is: "truncate"; readonly percent: number }
   | { readonly is: "split"; readonly pieces: number; readonly every: number }
@@ -30,7 +30,7 @@ export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and w
   stderr "text"          write to stderr before it
   close, exit 3          end the output, or the process, in its place`;
 
-/** The same for a proxy, where a filter chooses requests. */
+/** The forms of a fault for a proxy, where a filter chooses requests. */
 export const httpFaultHelp = `A <fault> is '<filter> => <what>': which requests, and what becomes of them:
   http 429 retry-after 2 answer with a status; the server hears nothing of it
   sse-cut after 2        break off the stream of its response behind two events
@@ -68,7 +68,7 @@ const grammar: readonly (readonly [form: RegExp, read: Reader])[] = [
   [/^sse-cut after (\d+)$/, ([after]) => ({ is: "sse-cut", after: Number(after) })],
 ];
 
-/** The fault that a text names; undefined for one that names none. */
+/** Parses a fault; undefined for an invalid text. */
 export function parseFault(written: string): Fault | undefined {
   const words = written.trim();
   for (const [form, read] of grammar) {

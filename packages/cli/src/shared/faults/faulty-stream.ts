@@ -7,7 +7,7 @@ type ByteRange = NonNullable<Verdict["range"]>;
 
 /** Where the frames of one direction go. */
 export interface FaultySink {
-  /** Writes bytes; a line break is among them. */
+  /** Writes bytes, including line breaks. */
   write(bytes: Uint8Array): void;
   stderr(text: string): void;
   /** Ends the output. */
@@ -20,7 +20,7 @@ export interface FaultySink {
   passed(bytes: Uint8Array, row: Row): void;
 }
 
-/** Milliseconds that frames are held for reordering: a peer that waits for a response sends no further frame. */
+/** The maximum milliseconds that frames are held for reordering: a peer that waits for a response sends no further frame. */
 const longestHold = 500;
 
 /** Forwards the frames of one direction, and applies the fault of the first rule that matches. */
@@ -32,11 +32,11 @@ export class FaultyStream {
   /** Writes run one after the other, so that a frame sent in pieces is not interrupted. */
   #tail: Promise<void> = Promise.resolve();
   readonly #late = new Set<Promise<void>>();
-  /** Writes that have not happened yet. */
+  /** The number of pending writes. */
   #queued = 0;
   #closed = false;
 
-  /** @param rules the rules in force; asked for every frame */
+  /** @param rules returns the rules in force; called for every frame */
   constructor(rules: () => readonly FaultRule[], seed: number, sink: FaultySink) {
     this.#rules = rules;
     this.#sink = sink;
@@ -55,19 +55,19 @@ export class FaultyStream {
     else this.#begin(row, faultyFrame(rule.fault, row, this.#random));
   }
 
-  /** Writes bytes after what was taken before; no rule applies to them. */
+  /** Writes bytes after all earlier frames, without applying rules. */
   send(bytes: Uint8Array): void {
     this.#queue(() => {
       if (!this.#closed) this.#sink.write(bytes);
     });
   }
 
-  /** Whether everything that was taken is written. */
+  /** Whether every frame has been written. */
   get isIdle(): boolean {
     return this.#queued === 0 && this.#late.size === 0 && this.#held.size === 0;
   }
 
-  /** No more frames will come. Resolves when everything is written. */
+  /** Ends the stream. Resolves when everything is written. */
   async end(): Promise<void> {
     for (const rule of [...this.#held.keys()]) this.#release(rule);
     await Promise.all(this.#late);
@@ -136,7 +136,7 @@ export class FaultyStream {
 
 /** One step that replaces the forwarding of a frame. */
 export type Act =
-  /** Sends a frame, in pieces that come one after the other. */
+  /** Sends a frame in pieces, one after the other. */
   | { readonly is: "send"; readonly pieces: readonly Uint8Array[]; readonly every: number }
   | { readonly is: "stderr"; readonly text: string }
   | { readonly is: "close" }
@@ -188,7 +188,7 @@ function whole(bytes: Uint8Array): Act {
 
 const newline = 0x0a;
 
-/** Changes one byte, never to a line break: that would be another fault. */
+/** Changes one byte, but never to a line break, which would be another fault. */
 function corrupted(bytes: Uint8Array, at: number, random: () => number): Uint8Array {
   const copy = bytes.slice();
   const before = copy[at];
@@ -228,14 +228,14 @@ export function seeded(seed: number): () => number {
 function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
   const all = [...items];
   for (let last = all.length - 1; last > 0; last -= 1) {
-    // Never itself: every item moves (Sattolo).
+    // Never the item itself, so that every item moves (Sattolo).
     const other = Math.floor(random() * last);
-    [all[last], all[other]] = [all[other] as Item, all[last] as Item]; // Both are there.
+    [all[last], all[other]] = [all[other] as Item, all[last] as Item]; // Both indexes exist.
   }
   return all;
 }
 
-/** A piece of bytes that gives way to another text. */
+/** A byte range and the text that replaces it. */
 export interface Replacement {
   readonly range: ByteRange;
   readonly text: string;

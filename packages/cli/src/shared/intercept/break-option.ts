@@ -17,7 +17,7 @@ export function addBreakOption(command: Command): Command {
   );
 }
 
-/** The filters of the breakpoints. @throws Failure where there is no page to release what they hold */
+/** The filters of the breakpoints. @throws Failure without a page, on which held messages could be released */
 export function breakpointsOf({ break: filters = [], ui }: BreakFlags): readonly string[] {
   if (filters.length > 0 && ui !== true)
     throw usageFailure("--break: only the page can release what a breakpoint holds", "add --ui");

@@ -4,27 +4,27 @@ import type { Fate, FromInterceptor, HeldFrame, ReleaseReason, ToInterceptor } f
 
 type RowTest = ReturnType<typeof compileFilter>;
 
-/** The most that is held at a time. Held frames are in memory, and the peers decide how many match. */
+/** The limits of held frames. They are in memory, and the peers determine how many match. */
 export interface HoldLimits {
   readonly frames: number;
   readonly bytes: number;
-  /** Milliseconds after which a frame is let go. */
+  /** Milliseconds after which a frame is released. */
   readonly time: number;
 }
 
 /**
- * The defaults. 4 MiB is the longest message that servers take by default; after five minutes hardly a client still waits.
+ * The default limits. Servers accept messages of up to 4 MiB by default, and few clients wait longer than five minutes.
  */
 const holdLimits: HoldLimits = { frames: 100, bytes: 4 * 1024 * 1024, time: 5 * 60_000 };
 
 /** Called when a frame is held or released. */
 export interface BreakpointEvents {
   tell(report: FromInterceptor): void;
-  /** A frame that a breakpoint chose is held, or was released. */
+  /** Called when a frame that a breakpoint matches is held or released. */
   record(row: Row, filter: string, did: Fate["did"] | "hold", why?: ReleaseReason): void;
 }
 
-/** A frame that waits. */
+/** A waiting frame. */
 interface Waiting {
   readonly key: number;
   readonly row: Row;
@@ -36,9 +36,9 @@ interface Waiting {
 }
 
 /**
- * Holds the frames that a filter chooses until a person releases them. Other frames go on, as independent messages may, but for
- * those that must not overtake a held one of the same direction: messages about the same request (its cancellation, its
- * progress, its response), and everything after a message of the handshake.
+ * Holds the frames that match a filter until a person releases them. Other frames are forwarded, as independent messages may be
+ * reordered. Exceptions are frames that must not overtake a held one of the same direction: messages about the same request (its
+ * cancellation, progress, response), and everything after a message of the handshake.
  */
 export class Breakpoints {
   readonly #limits: HoldLimits;
@@ -53,17 +53,17 @@ export class Breakpoints {
     this.#limits = limits;
   }
 
-  /** Whether a frame may be held, or is. */
+  /** Whether a breakpoint is set, or a frame is held. */
   get isActive(): boolean {
     return this.#rules.length > 0 || this.#waiting.length > 0;
   }
 
-  /** Whether a frame of a side waits. */
+  /** Whether a frame of a side is held. */
   holds(from: Row["from"]): boolean {
     return this.#waiting.some(({ row }) => row.from === from);
   }
 
-  /** Sets the filters. Frames that only an earlier filter chose are let go. Ignores a filter that cannot be read. */
+  /** Sets the filters. Frames that match none of them any more are released. Ignores invalid filters. */
   set(filters: readonly string[]): void {
     this.#rules = filters.flatMap((filter) => {
       const parsed = parseFilter(filter);
@@ -73,7 +73,7 @@ export class Breakpoints {
     for (const waiting of this.#waiting.filter(isOff)) this.#release(waiting, { did: "send" }, "rule");
   }
 
-  /** Takes the commands of a page about held frames. */
+  /** Handles the commands of a page about held frames. */
   apply(command: Extract<ToInterceptor, { do: "watch" | "release" }>): void {
     if (command.do === "release") {
       const waiting = this.#waiting.find(({ key }) => key === command.key);
@@ -84,7 +84,7 @@ export class Breakpoints {
     if (!this.#isWatched) this.letGo(() => true, "page");
   }
 
-  /** Takes a frame on its way. Calls `pass` once: at once, or when the frame is released. */
+  /** Takes a frame. Calls `pass` once: immediately, or when the frame is released. */
   take(row: Row, pass: (fate: Fate) => void): void {
     const rule = this.#isWatched ? this.#rules.find(({ matches }) => matches(row)) : undefined;
     const behind = this.#waiting.findLast((each) => mustNotOvertake(row, each.row));
@@ -114,7 +114,7 @@ export class Breakpoints {
     this.#hold(waiting);
   }
 
-  /** Lets frames go, in their order. */
+  /** Releases frames, in order. */
   letGo(isMeant: (row: Row) => boolean, why: ReleaseReason): void {
     for (const waiting of this.#waiting.filter(({ row }) => isMeant(row)))
       if (this.#waiting.includes(waiting)) this.#release(waiting, { did: "send" }, why);
@@ -155,7 +155,7 @@ export class Breakpoints {
     for (const next of this.#waiting.filter(({ behind }) => behind === waiting)) this.#advance(next);
   }
 
-  /** The frame before it is gone. */
+  /** Called when the frame before it was released. */
   #advance(next: Waiting): void {
     const before = this.#waiting.slice(0, this.#waiting.indexOf(next));
     next.behind = before.findLast((each) => mustNotOvertake(next.row, each.row));
@@ -171,7 +171,7 @@ const kinds: ReadonlyMap<Row["kind"], HeldFrame["kind"]> = new Map([
   ["err", "response"],
 ]);
 
-/** Whether a frame has to stay behind an earlier one. */
+/** Whether a frame must not overtake an earlier one. */
 function mustNotOvertake(row: Row, earlier: Row): boolean {
   if (row.from !== earlier.from || row.session?.name !== earlier.session?.name) return false;
   if (earlier.messages.some(isOfHandshake)) return true;

@@ -12,21 +12,21 @@ export interface ControlSocket {
   close(): void;
 }
 
-/** The end of a command that a tap reports to. */
+/** The port on which a tap reports to the command. */
 interface ReportPort {
   take(report: FromInterceptor): void;
   close(): void;
 }
 
 /**
- * Listens for the taps that this command starts: in a folder that only this user can enter, or as a pipe of Windows with a random name.
- * Messages are JSON, one a line. Rejects if it cannot listen.
+ * Listens for the taps that this command starts: on a socket in a folder of mode 0700, or on a Windows pipe with a random name.
+ * Messages are lines of JSON. Rejects if it cannot listen.
  */
 export async function listenForTaps(onTap: (tap: Interceptor) => ReportPort): Promise<ControlSocket> {
   const folder = process.platform === "win32" ? undefined : mkdtempSync(join(tmpdir(), "parlance-")); // Mode 0700.
   const path = folder === undefined ? `\\\\.\\pipe\\parlance-${randomBytes(16).toString("hex")}` : join(folder, "tap");
   const server = createServer((socket) => {
-    socket.on("error", () => undefined); // The close follows.
+    socket.on("error", () => undefined); // A close event follows.
     const port = onTap({ apply: (command) => void socket.write(lineOf(command)) });
     readLines<FromInterceptor>(socket, (report) => port.take(report));
     socket.on("close", () => port.close());
@@ -44,11 +44,14 @@ export async function listenForTaps(onTap: (tap: Interceptor) => ReportPort): Pr
   };
 }
 
-/** Obeys the command that listens at a path. Returns the function that reports to it; without a connection nothing is held. */
-export function obeySocket(path: string, interceptor: Interceptor): (report: FromInterceptor) => void {
+/**
+ * Connects an interceptor to the command that listens at a path. Returns the function that reports to the command. Without a
+ * connection, no frame is held.
+ */
+export function connectToControl(path: string, interceptor: Interceptor): (report: FromInterceptor) => void {
   const socket = connect(path);
   readLines<ToInterceptor>(socket, (command) => interceptor.apply(command));
-  socket.on("error", () => undefined); // The close follows.
+  socket.on("error", () => undefined); // A close event follows.
   socket.on("close", () => interceptor.apply({ do: "watch", isWatched: false }));
   socket.unref();
   return (report) => {
@@ -56,7 +59,7 @@ export function obeySocket(path: string, interceptor: Interceptor): (report: Fro
   };
 }
 
-/** A message as a line. `readline` ends lines at these separators of Unicode too, which JSON may hold as they are. */
+/** A message as a line. `readline` also ends lines at the Unicode separators U+2028 and U+2029, which JSON need not escape. */
 function lineOf(message: ToInterceptor | FromInterceptor): string {
   const text = JSON.stringify(message).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   return `${text}\n`;

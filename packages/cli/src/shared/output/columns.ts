@@ -7,7 +7,7 @@ const plain = /^[ -~]*$/;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The graphemes of a text. Most texts are ASCII: the tables of the segmenter, which take milliseconds, are loaded with the first other. */
+/** The graphemes of a text. The segmenter, which takes milliseconds to load, is created on first use: most texts are ASCII. */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
@@ -24,7 +24,7 @@ export function widthOf(text: string): number {
 /** Any text as one line that is safe to print, in at most `width` columns; `…` replaces the rest. */
 export function cut(text: string, width: number): string {
   if (width <= 0) return "";
-  // No grapheme that a person can read is longer than sixteen units; the rest need not be looked at.
+  // No readable grapheme is longer than sixteen code units, so the rest need not be segmented.
   const line = escapeControls(text.slice(0, width * 16)).replaceAll("\t", " ");
   if (widthOf(line) <= width && text.length <= width * 16) return line;
   let kept = "";
@@ -37,7 +37,7 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** The same, but cut in the middle: the beginning has the party, and the end the finding. */
+/** Like `cut`, but cut in the middle: the beginning has the party, and the end the finding. */
 export function cutMiddle(text: string, width: number): string {
   const line = escapeControls(text).replaceAll("\t", " ");
   if (widthOf(line) <= width) return line;
@@ -47,10 +47,10 @@ export function cutMiddle(text: string, width: number): string {
   return `${start.join("").trimEnd()}…${end.join("")}`;
 }
 
-/** Of the room for a text that is cut in the middle, so much is its end's. */
+/** The share of the end, in a text that is cut in the middle. */
 const pointShare = 0.6;
 
-/** The first of these that fit. */
+/** The first segments that fit into a width. */
 function fitting(segments: readonly string[], width: number): readonly string[] {
   let taken = 0;
   const end = segments.findIndex((segment) => {
@@ -60,24 +60,24 @@ function fitting(segments: readonly string[], width: number): readonly string[] 
   return segments.slice(0, end < 0 ? segments.length : end);
 }
 
-/** `cut`, filled up with spaces on the right. */
+/** `cut`, padded with spaces on the right. */
 export function left(text: string, width: number): string {
   const line = cut(text, width);
   return line + " ".repeat(Math.max(0, width - widthOf(line)));
 }
 
-/** `cut`, filled up with spaces on the left. */
+/** `cut`, padded with spaces on the left. */
 export function right(text: string, width: number): string {
   const line = cut(text, width);
   return " ".repeat(Math.max(0, width - widthOf(line))) + line;
 }
 
-/** Text of a peer as lines: line breaks stay, other control characters become visible. */
+/** A text of a peer as lines. Line breaks stay; other control characters become visible. */
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map(escapeControls);
 }
 
-/** The same for output that another program may read: CR LF stays too. */
+/** Like `visibleLines`, for output that another program may read: CR LF stays, too. */
 export function verbatimLines(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.map((line, index) => {
@@ -86,7 +86,7 @@ export function verbatimLines(text: string): readonly string[] {
   });
 }
 
-/** Wraps a text of our own between words, in lines of at most `width` columns. */
+/** Wraps one of our own texts between words, in lines of at most `width` columns. */
 export function wrapWords(text: string, width: number, between = " "): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(between)) {
@@ -97,10 +97,7 @@ export function wrapWords(text: string, width: number, between = " "): readonly 
   return lines;
 }
 
-/**
- * The beginning of a text, as a text of its own: what `slice` gives keeps the whole one in memory, and a frame may have
- * 16 MiB.
- */
+/** A copy of the beginning of a text. The result of `slice` would keep the whole text in memory, and a frame may have 16 MiB. */
 export function excerpt(text: string, length: number): string {
   return text.length <= length ? text : Buffer.from(text.slice(0, length)).toString();
 }

@@ -11,11 +11,11 @@ type LatencyChange = Comparison["latencies"][number];
 type ValueChange = Comparison["contract"][number];
 
 const labelWidth = 20;
-/** The most changed places shown of one message. */
+/** The maximum number of changed places shown of one message. */
 const mostPlaces = 8;
-/** The least columns for the two values of a place and their separators. */
+/** The minimum number of columns for the two values of a place and their separators. */
 const leastForValues = 40;
-/** The least columns for a pointer. */
+/** The minimum number of columns for a pointer. */
 const leastForPlace = 12;
 const separators = 9;
 
@@ -106,9 +106,9 @@ export function messageText(method: string | undefined, target: string | undefin
   return cut([method, target, args].filter((part) => part !== undefined && part !== "").join(" "), widest);
 }
 
-/** A value as JSON in at most so many columns. Integers that a double cannot hold are written as they are. */
+/** A value as JSON in at most `width` columns. Integers that a double cannot hold keep their digits. */
 export function jsonText(value: unknown, width: number): string {
   const marked = (_: string, each: unknown): unknown => (typeof each === "bigint" ? `\u0000${each}` : each);
-  const text = JSON.stringify(value, marked) as string | undefined; // There is none of undefined.
+  const text = JSON.stringify(value, marked) as string | undefined; // `undefined` has no JSON.
   return cut(text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing", width);
 }

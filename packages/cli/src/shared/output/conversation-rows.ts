@@ -17,14 +17,14 @@ import { excerpt } from "./columns.js";
 import { bytesText, count } from "./quantities.js";
 import { frameRows, type Look, type Mark, type Part, partWords, type Remark, remarkRows } from "./rows.js";
 
-/** Characters shown of a frame that is no message. */
+/** The maximum number of characters shown of a frame that is not a message. */
 const longestNoise = 400;
 
 /** The row of a frame. */
 export interface FrameRow extends Row {
   readonly entry: FrameEntry;
   readonly from: Sender;
-  /** Why the channel refused the frame, if it did. */
+  /** Why the channel refused the frame; undefined if it did not. */
   readonly refused?: string;
 }
 
@@ -50,7 +50,7 @@ function isFrameRow(row: Row): row is FrameRow {
   return row.entry.k === "f" && row.from !== undefined;
 }
 
-/** The messages of a frame, or what stands in their place. */
+/** The messages of a frame, or one part for a frame that is not a message. */
 export function partsOf(row: FrameRow): readonly Part[] {
   const { entry, messages, refused } = row;
   const parts = messages.length === 0 ? [noiseOf(row, entry)] : messages.map(messageOf);
@@ -110,9 +110,9 @@ function detailOf(message: WireMessage, method: string | undefined): string {
   return name === undefined ? said : `${name} ${said}`;
 }
 
-/** The value of an id; its literal where JSON.parse would change it. */
+/** The value of an id; its literal if JSON.parse would change it. */
 function idOf(literal: string): Id {
-  const value = JSON.parse(literal) as unknown; // The scan has read it.
+  const value = JSON.parse(literal) as unknown; // The scan has validated it.
   if (typeof value === "string" || value === null) return value;
   return typeof value === "number" && String(value) === literal ? value : new ExactNumber(literal);
 }
@@ -133,7 +133,7 @@ function remarkOf({ entry, n, at, kind, from }: Row): Remark {
   return { n, at, who, kind, text: wordsOf(entry) };
 }
 
-/** The text of an entry that is no frame. It may hold text of a peer: escape it. */
+/** The text of an entry that is not a frame. It may hold text of a peer: escape it. */
 export function wordsOf(entry: Entry): string {
   switch (entry.k) {
     case "e":
@@ -202,12 +202,12 @@ function lifeWords({ ev, code, sig, pid, why, len = 0 }: Extract<Entry, { readon
 /** The digest of the params or the result of one method. */
 type Reader = (value: JsonObject) => string;
 
-/** The most characters that a line can show. */
+/** The maximum number of characters in a line. */
 const longest = 400;
 
 /**
- * The text of a message without its method, in a few words of the peer: escape them before they are printed. It may break
- * every rule. `answered` is the method of the request that a response answers.
+ * The text of a message without its method, in a few words of the peer: escape them before printing. The message may be invalid
+ * in any way. `answered` is the method of the request that a response answers.
  */
 function digest(message: object, answered: string | undefined): string {
   return excerpt(words({ ...message }, answered), longest);
@@ -306,7 +306,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** A string as it is, anything else as JSON. */
+/** A string unchanged, any other value as JSON. */
 function text(value: unknown): string {
   return typeof value === "string" ? excerpt(value, longest) : json(value);
 }

@@ -1,12 +1,12 @@
 const perLine = 16;
 
-/** The two digits of each byte, and its character where it is one of printable ASCII. */
+/** The two digits of each byte, and its character if that is printable ASCII. */
 const digitsOf: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const glyphOf: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".",
 );
 
-/** Sixteen bytes of a hex dump, or fewer at its end. */
+/** Sixteen bytes of a hex dump, or fewer in the last row. */
 export interface HexRow {
   readonly offset: number;
   readonly digits: readonly string[];
@@ -30,13 +30,13 @@ const codesOf = (texts: readonly string[], at: number): Uint8Array =>
 const [firstDigits, lastDigits, glyphCodes] = [codesOf(digitsOf, 0), codesOf(digitsOf, 1), codesOf(glyphOf, 0)];
 const space = 0x20;
 const newline = 0x0a;
-/** Characters of an offset that a double holds, and of what stands between it and the glyphs. */
+/** The maximum number of characters of an offset. */
 const longestOffset = 14;
 const between = 2 + perLine * 3 + 1;
 
 /**
- * A hex dump: offset, digits, characters. It is written as bytes: a page has one for every frame, and to concatenate characters takes six
- * times as long. @param from the offset of the first byte
+ * A hex dump: offset, digits, characters. It is built as bytes, because a page has one for every frame, and concatenating
+ * characters takes six times as long. @param from the offset of the first byte
  */
 export function hexText(bytes: Uint8Array, from = 0): string {
   const text = Buffer.alloc(Math.ceil(bytes.length / perLine) * (longestOffset + between + perLine + 1), space);

@@ -1,4 +1,7 @@
-/** Characters that a terminal obeys or hides, as part of a regular expression: controls, direction marks, zero-width characters, tags. */
+/**
+ * Characters that a terminal interprets or hides, for a character class of a regular expression: controls, direction marks,
+ * zero-width characters, tags.
+ */
 export const hiddenCharacters =
   "\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\u{e0000}-\\u{e007f}";
 const hidden = new RegExp(`[${hiddenCharacters}]`, "gu");
@@ -8,7 +11,7 @@ export function jsonLine(value: unknown): string {
   return escapeHidden(JSON.stringify(value));
 }
 
-/** The same, indented. */
+/** Like `jsonLine`, but indented. */
 export function prettyJson(value: unknown): string {
   return escapeHidden(JSON.stringify(value, undefined, 2));
 }

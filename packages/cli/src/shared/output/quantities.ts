@@ -12,12 +12,12 @@ export function durationText(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(milliseconds < 9_995 ? 2 : 1)} s`;
 }
 
-/** Milliseconds with the three decimals of a microsecond. */
+/** Milliseconds with three decimals. */
 export function timeText(milliseconds: number): string {
   return milliseconds.toFixed(3);
 }
 
-/** Seconds with the six decimals of a microsecond. */
+/** Seconds with six decimals. */
 export function secondsText(milliseconds: number): string {
   return (milliseconds / 1_000).toFixed(6);
 }
@@ -27,7 +27,7 @@ export function count(amount: number, thing: string, things = `${thing}s`): stri
   return `${amount.toLocaleString("en")} ${amount === 1 ? thing : things}`;
 }
 
-/** The notice of a command with another purpose when the server broke rules. */
+/** The notice that the server also broke rules, for commands whose purpose is not to check them. */
 export function alsoBroken(violations: number): string {
   return `the server also broke the protocol, ${count(violations, "time")}: parlance talk shows where`;
 }
@@ -38,10 +38,10 @@ const milliseconds: ReadonlyMap<string, number> = new Map([
   ["m", 60_000],
 ]);
 
-/** A day: a longer timeout is a mistake. */
+/** The maximum duration, in milliseconds: a timeout longer than a day is a mistake. */
 const longest = 86_400_000;
 
-/** Milliseconds of `500ms`, `10s`, `2m`, or `10`, which are seconds; undefined for anything else. */
+/** Milliseconds of `500ms`, `10s`, `2m`, or `10` (seconds); undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text) ?? [];
   const duration = Number(amount) * (milliseconds.get(unit) ?? Number.NaN);

@@ -8,7 +8,7 @@ import type { Output } from "./terminal.js";
 type Concern = CheckReport["failOn"][number];
 type PendingState = CheckReport["pending"][number]["pending"]["state"];
 
-/** The most verdicts printed of one rule; JSON has all. */
+/** The maximum number of verdicts printed per rule; JSON has all of them. */
 const mostOfAKind = 10;
 
 /** A report as text: a summary line, then all verdicts with their places, grouped by rule. */
@@ -31,7 +31,7 @@ export function reportLines(report: CheckReport, out: Output): readonly string[]
   ];
 }
 
-/** The summary in one line, or more where it does not fit. Each part that fails the report has its own mark. */
+/** The summary in one line, or more if it does not fit. Each part that fails the report has its own mark. */
 export function summaryLines(report: CheckReport, out: Look): readonly string[] {
   const { passed, verdicts, pending, crashes, damages, expectations, tally } = report;
   const { style } = out;

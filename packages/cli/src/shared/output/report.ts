@@ -5,10 +5,10 @@ import { escapeHidden, jsonLine } from "./json-lines.js";
 import { reportLines } from "./report-text.js";
 import type { Output } from "./terminal.js";
 
-/** How a report can be printed. */
+/** The formats of a report. */
 export const reportFormats = ["text", "json", "junit", "sarif"] as const;
 
-/** One of them. */
+/** A format of a report. */
 export type ReportFormat = (typeof reportFormats)[number];
 
 /** A report and its output. */

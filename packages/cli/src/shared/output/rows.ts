@@ -18,30 +18,33 @@ export interface Mark {
   readonly text: string;
 }
 
-/** One message of a frame, or what stands in its place: `noise` is no message, `frag` a piece of one, `oauth` a body of a sign-in. */
+/**
+ * One message of a frame, or a frame that is not a message: `noise`, `frag` for a piece of a message, `oauth` for a body of a
+ * sign-in.
+ */
 export interface Part {
   readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag" | "oauth";
   readonly id?: Id;
-  /** Of a response: the number of the frame with its request. */
+  /** For a response: the number of the frame with its request. */
   readonly pair?: number;
-  /** The method; of a response that of its request; of a body of a sign-in its step. */
+  /** The method; for a response, that of its request; for a body of a sign-in, the step. */
   readonly method?: string;
   /** Its content, in a few words of the sender. */
   readonly detail: string;
   /** Milliseconds since its request. */
   readonly latency?: number;
-  /** A result with `isError`. */
+  /** Whether it is a result with `isError`. */
   readonly isError?: true;
   readonly marks: readonly Mark[];
 }
 
-/** A frame as its rows show it. */
+/** A frame, for its rows. */
 export interface ShownFrame {
   readonly n: number;
   /** Milliseconds since the conversation began. */
   readonly at: number;
   readonly from: Sender;
-  /** Bytes, without what ends the frame. */
+  /** The length in bytes, without the line end. */
   readonly bytes: number;
   readonly batch: boolean;
   readonly parts: readonly Part[];
@@ -49,14 +52,14 @@ export interface ShownFrame {
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
 
-/** Narrower lines have no time, no size, and only the arrow of the sender. */
+/** The minimum width, in columns, of rows with a time, a size, and the name of the sender. */
 const roomy = 76;
 
 function isNarrow({ width }: Look): boolean {
   return width < roomy;
 }
 
-/** Columns of the number and the time. */
+/** The number of columns of the number and the time. */
 function startWidth(look: Look): number {
   return isNarrow(look) ? columns.n : columns.n + 1 + columns.time;
 }
@@ -65,8 +68,8 @@ function fromWidth(look: Look): number {
   return isNarrow(look) ? 1 : columns.from;
 }
 
-/** Columns after the method, with the spaces between them. */
-function behind(look: Look): number {
+/** The number of columns after the method, including spaces. */
+function endWidth(look: Look): number {
   return isNarrow(look) ? columns.latency + 1 : columns.latency + columns.size + 2;
 }
 
@@ -74,12 +77,12 @@ function idWidth({ width }: Look): number {
   return width < 120 ? 7 : 12;
 }
 
-/** The most columns of an id; a long one takes room from the method. */
+/** The maximum number of columns of an id; a long one takes room from the method. */
 function mostOfId({ width }: Look): number {
   return Math.max(12, Math.floor(width / 6));
 }
 
-/** Columns before the method. */
+/** The number of columns before the method. */
 function before(look: Look, start = startWidth(look), id = idWidth(look)): number {
   return start + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
 }
@@ -92,14 +95,14 @@ export function headingRow(look: Look): string {
     isNarrow(look) ? " " : left("from", columns.from),
     left("kind", columns.kind),
     left("id ↔", idWidth(look)),
-    left("method, or what it answers", look.width - before(look) - behind(look)),
+    left("method, or what it answers", look.width - before(look) - endWidth(look)),
     right("latency", columns.latency),
     ...(isNarrow(look) ? [] : [right("size", columns.size)]),
   ];
   return look.style.dim(cells.join(" "));
 }
 
-/** The rows of a frame: one, and for a batch one more for each message; below each, its verdicts. */
+/** The rows of a frame: one, or for a batch one more per message; below each, its verdicts. */
 export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
   const { n, at, from, bytes, batch, parts } = frame;
   const place = { start: startOf(String(n), at, look), from };
@@ -114,7 +117,7 @@ export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
   ];
 }
 
-/** A row that is no frame: a line of stderr, an HTTP head, or an event such as the exit of the server. */
+/** A row that is not a frame: a line of stderr, an HTTP head, or an event such as the exit of the server. */
 export interface Remark {
   readonly n?: number | undefined;
   readonly at: number;
@@ -129,7 +132,7 @@ const narrowSenders: ReadonlyMap<string, string> = new Map([
   ["server", "←"],
 ]);
 
-/** The rows of a remark: its text takes all columns after the kind, and keeps its lines. */
+/** The rows of a remark. Its text takes all columns after the kind, and keeps its line breaks. */
 export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
   const start = startOf(String(n ?? ""), at, look);
   const room = columns.kind + 1 + idWidth(look);
@@ -143,12 +146,12 @@ export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Re
   ];
 }
 
-/** The most lines of a verdict; a longer one is cut in its middle. */
+/** The maximum number of lines of a verdict; a longer one is cut in the middle. */
 const mostOfMark = 3;
 
-/** Verdicts below their message: one that is too long for a line continues below, because its end has the point. */
+/** The verdicts below a message. A long one is wrapped and not cut, because its end matters most. */
 function markRows(marks: readonly Mark[], indent: number, { style, width }: Look): readonly string[] {
-  const hanging = 2; // The sign and its space.
+  const hanging = 2; // The sign and a space.
   const room = width - indent - hanging;
   return marks.flatMap(({ level, text }) => {
     const paint = level === "must" ? style.red : style.yellow;
@@ -168,7 +171,7 @@ function startOf(n: string, at: number | undefined, look: Look): string {
   return `${n.padStart(columns.n)} ${time.padStart(columns.time)}`;
 }
 
-/** Where a message stands. */
+/** The columns before a message. */
 interface Place {
   readonly start: string;
   readonly from: Sender;
@@ -185,7 +188,7 @@ function messageRows(part: Part, place: Place, look: Look): readonly string[] {
   return [first, ...markRows(part.marks, place.start.length + 1, look)];
 }
 
-/** The cells of a row. `kind` is padded already; `what` takes its width. */
+/** The cells of a row. `kind` is padded already; `what` is a function of its width. */
 interface Cells extends Place {
   readonly kind: string;
   readonly id: string;
@@ -198,7 +201,7 @@ function row({ start, from, kind, id, what, latency, size }: Cells, look: Look):
   const idRoom = Math.max(idWidth(look), widthOf(id));
   const head = `${style.dim(start)} ${sender(from, look)} ${kind} ${left(id, idRoom)}`;
   const tail = isNarrow(look) ? "" : ` ${style.dim(right(size, columns.size))}`;
-  const room = width - before(look, start.length, idRoom) - behind(look);
+  const room = width - before(look, start.length, idRoom) - endWidth(look);
   return `${head} ${what(room)} ${right(latency, columns.latency)}${tail}`.trimEnd();
 }
 
@@ -224,7 +227,7 @@ function idText({ id, pair }: Part, width: number): string {
   return `${cut(own, width - link.length)}${link}`;
 }
 
-/** The method of a message, with a colon where it is answered, and its digest. */
+/** The method of a message, with a colon if it is a response, and its digest. */
 export function partWords({ method = "", detail, kind }: Part): { readonly name: string; readonly said: string } {
   const isMessage = kind !== "noise" && kind !== "frag";
   const isAnswer = kind === "res" || kind === "err";
@@ -234,7 +237,7 @@ export function partWords({ method = "", detail, kind }: Part): { readonly name:
   };
 }
 
-/** The method, then the digest of the message as far as it fits. */
+/** The method and the digest of a message, cut to the width. */
 function whatCell(part: Part, width: number, style: Style): string {
   const { kind, isError } = part;
   const { said, ...words } = partWords(part);
@@ -252,7 +255,7 @@ export interface Piece {
 
 const separator = " · ";
 
-/** A mark and pieces in one line, or more where it does not fit. */
+/** A mark and pieces in one line, or more if they do not fit. */
 export function pieceLines(mark: string, pieces: readonly Piece[], { style, width }: Look): readonly string[] {
   const indent = "  "; // As wide as the mark and its space.
   const lines: string[] = [];

@@ -20,7 +20,7 @@ export const signs: Readonly<Record<Level, string>> = { must: "✖", should: "!"
 /** Colours and weights. */
 export type Style = Readonly<Record<keyof typeof codes, Paint>>;
 
-/** A style with colours, or one that changes nothing. */
+/** A style with colours, or one without any effect. */
 export function styleOf(coloured: boolean): Style {
   const paint = ([on, off]: readonly [number, number]): Paint =>
     coloured ? (text) => (text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`) : (text) => text;
@@ -37,7 +37,7 @@ export function styleOf(coloured: boolean): Style {
 }
 
 /** Whether to use colours: on a terminal, unless `NO_COLOR` or `FORCE_COLOR` decides. */
-export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
+export function usesColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
   const { NO_COLOR = "", FORCE_COLOR, TERM } = env;
   if (NO_COLOR !== "" || FORCE_COLOR === "0" || FORCE_COLOR === "false") return false;
   return FORCE_COLOR !== undefined || (isTerminal && TERM !== "dumb");

@@ -2,9 +2,9 @@ import type { Writable } from "node:stream";
 import type { Failure } from "../failure.js";
 import type { Pace } from "../pace.js";
 import { cut, visibleLines } from "./columns.js";
-import { type Style, styleOf, wantsColour } from "./style.js";
+import { type Style, styleOf, usesColour } from "./style.js";
 
-/** A stream to print to; also a terminal, which has a width. */
+/** A stream to print to. A terminal has a width. */
 type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** An output of the program, with its colours and its width. */
@@ -12,10 +12,10 @@ export interface Output {
   /** The stream that it prints to. */
   readonly stream: OutputStream;
   readonly style: Style;
-  /** Columns of a line: those of the terminal, between 60 and 160. */
+  /** The width of a line in columns: that of the terminal, but between 60 and 160. */
   readonly width: number;
   readonly isTerminal: boolean;
-  /** The reader is so slow that optional output should be skipped. */
+  /** Whether the reader is so slow that optional output should be skipped. */
   readonly isBehind: boolean;
   /** Prints lines. */
   print(...lines: readonly string[]): void;
@@ -29,13 +29,13 @@ const narrowest = 60;
 const widest = 160;
 /** The width without a terminal. */
 const usualWidth = 100;
-/** Bytes that may wait for a slow reader. */
+/** The maximum number of bytes that wait for a slow reader. */
 const mostWaiting = 4_000_000;
 
 /** An output of the program. */
 export function outputOf(stream: OutputStream, env: NodeJS.ProcessEnv): Output {
   const isTerminal = stream.isTTY === true;
-  const style = styleOf(wantsColour(isTerminal, env));
+  const style = styleOf(usesColour(isTerminal, env));
   let hasStatus = false;
   const cleared = (): string => (hasStatus ? "\r\u001b[2K" : "");
   return {
@@ -64,10 +64,10 @@ export function outputOf(stream: OutputStream, env: NodeJS.ProcessEnv): Output {
   };
 }
 
-/** Characters that are written together. */
+/** The number of characters that are written together. */
 const together = 65_536;
 
-/** Writes any number of pieces with backpressure. @throws Failure once the program is to end */
+/** Writes any number of pieces with backpressure. @throws Failure after an interrupt */
 async function writeAll(stream: Writable, pieces: Iterable<string> | AsyncIterable<string>, pace: Pace): Promise<void> {
   let text = "";
   const flush = async (): Promise<void> => {
@@ -95,7 +95,7 @@ function drained(stream: Writable): Promise<void> {
   });
 }
 
-/** Lines, each with its end. */
+/** Lines, each with a line break. */
 export function* lined(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
@@ -110,12 +110,12 @@ export function printFailure(failure: Failure, { style, print }: Output): void {
     `${style.red("✖")} ${headline}`,
     ...quoted,
     ...advice,
-    ...(wantsStack ? stackLines(failure).map(style.dim) : []),
+    ...(printsStack ? stackLines(failure).map(style.dim) : []),
   );
 }
 
 /** Whether to print stacks, for developers of the command. */
-const wantsStack = (process.env.PARLANCE_DEBUG ?? "") !== "";
+const printsStack = (process.env.PARLANCE_DEBUG ?? "") !== "";
 
 function stackLines(error: Error): readonly string[] {
   const { stack = "", cause } = error;

@@ -15,9 +15,9 @@ export interface RecorderStart {
   readonly zero: number;
   /** Bytes in transit: one 32-bit number that both threads change. */
   readonly outstanding: SharedArrayBuffer;
-  /** Send every entry. */
+  /** Whether to send every entry. */
   readonly watched: boolean;
-  /** Send every violation. */
+  /** Whether to send every violation. */
   readonly judged: boolean;
 }
 
@@ -31,46 +31,46 @@ export type FromRecorder =
   | { readonly kind: "violations"; readonly violations: readonly string[] }
   | { readonly kind: "outcome"; readonly outcome: RecordingOutcome };
 
-/** A line of a recording that tells of one moment. */
+/** A numbered line of a recording. */
 export type ObservedEntry = FrameEntry | StderrEntry | HttpEntry | LifeEntry | RecorderRuleEntry;
 
-/** An entry that has no number yet. */
+/** An entry without its number. */
 type Unnumbered<Each> = Each extends Entry ? Omit<Each, "n"> : never;
 
 /** A stream of bytes that is recorded line by line. */
 export type LineStream = Extract<FrameChannel, "stdin" | "stdout">;
 
-/** An observation for the writer thread, which owns its bytes from then on. */
+/** An observation for the writer thread, to which its bytes are transferred. */
 export type Observation =
   | { readonly kind: "bytes"; readonly stream: LineStream; readonly t: number; readonly bytes: Uint8Array }
   | { readonly kind: "ended"; readonly stream: LineStream }
   | { readonly kind: "stderr"; readonly t: number; readonly bytes: Uint8Array }
   | { readonly kind: "frame"; readonly frame: ObservedFrame }
   | { readonly kind: "entry"; readonly entry: Unnumbered<HttpEntry | LifeEntry> }
-  /** A rule of the recorder, in force from here on or applied to a marked frame. */
+  /** A rule of the recorder that was set, or applied to a marked frame. */
   | { readonly kind: "rule"; readonly entry: RecorderRuleEntry; readonly of?: number }
   | Gap;
 
 /** A frame of a transport with frames. */
 export interface ObservedFrame
   extends Pick<FrameEntry, "s" | "t" | "t1" | "d" | "ch" | "w" | "req" | "ev" | "cut" | "by"> {
-  /** How its line ended, if it is one. */
+  /** The line end, if the frame is a line. */
   readonly nl?: FrameEntry["nl"];
   /** Identifies the frame before it has a number. */
   readonly mark?: number;
-  /** The mark of the frame that it was made of. */
+  /** The mark of the frame that it was made from. */
   readonly of?: number;
-  /** Or no more than its beginning. */
+  /** The bytes, or only the beginning of a long frame. */
   readonly bytes: Uint8Array;
   readonly len: number;
 }
 
 /** Observations that were dropped because the writer thread was too far behind. */
 export interface Gap {
-  readonly kind: "hole";
+  readonly kind: "gap";
   readonly from: number;
   readonly to: number;
-  /** Dropped frames and chunks of stderr. */
+  /** The number of dropped frames and chunks of stderr. */
   readonly lost: number;
   readonly streams: readonly LostLines[];
 }
@@ -79,7 +79,7 @@ export interface Gap {
 export interface LostLines {
   readonly stream: LineStream;
   readonly ended: number;
-  /** The dropped bytes end within a line. */
+  /** Whether the dropped bytes end within a line. */
   readonly withinLine: boolean;
 }
 
@@ -89,8 +89,8 @@ export const directions: Readonly<Record<LineStream, Direction>> = { stdin: "c2s
 /** How a recording ended. */
 export interface RecordingOutcome {
   readonly path: string;
-  /** Frames and lines that are missing without a line that says so, because there was no room for that line either. */
-  readonly untold: number;
+  /** The number of missing frames and lines that no entry reports, because there was no room for the entry either. */
+  readonly unreported: number;
   /** Why the last write failed; undefined when everything was written. */
   readonly why?: string;
 }

@@ -1,5 +1,5 @@
-// The thread that writes a recording. Whatever takes time is done here: to cut, encode and sum up what was observed, and
-// to wait for a disk. The traffic is elsewhere, and never waits for it.
+// The thread that writes a recording. All slow work is done here: cutting, encoding and hashing the observations, and waiting for
+// the disk. The traffic is in another thread and never waits for this one.
 
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -16,7 +16,7 @@ const retryAfter = 50;
 /** Milliseconds before pruning: a starting server needs the CPU first. */
 const pruneAfter = 250;
 
-/** Milliseconds at the end after which a full disk is given up. */
+/** Milliseconds of retries at the end before a full disk is given up. */
 const lastGrace = 1_000;
 
 const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;
@@ -108,7 +108,10 @@ async function end(t: number): Promise<void> {
   parentPort?.close();
 }
 
-/** The recording that begins makes room among those of the folder; what goes wrong there is no reason not to record. A run that is over before leaves it to the next one. */
+/**
+ * Prunes old recordings when a new one begins. Errors are ignored, because they must not stop the recording. If the run ends
+ * earlier, the next one prunes.
+ */
 async function pruneOthers(): Promise<void> {
   if (dirname(path) !== recordingDirectory(process.env)) return;
   const { retentionOf } = await import("../recordings/prune-recordings.js");
@@ -120,7 +123,8 @@ async function pruneOthers(): Promise<void> {
 
 setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();
 
-// The rules are loaded where they are needed: they take longer to load than a recording to begin. Messages wait for the listener.
+// The rules take longer to load than a recording takes to begin, so they are loaded only if needed. Messages wait for the
+// listener.
 if (judged) conversation = new (await import("@parlance/wire")).Conversation({ keepRows: false });
 
 parentPort?.on("message", (message: ToRecorder) => {

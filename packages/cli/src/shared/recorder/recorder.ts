@@ -18,28 +18,28 @@ import type {
 export interface RecorderOptions {
   readonly path: string;
   readonly header: Omit<HeaderEntry, "k" | "fmt" | "id" | "t0" | "clock" | "os">;
-  /** Called with every entry, in order and some time after it happened; for live views. */
+  /** Called with entries in order, with some delay; for live views. */
   readonly onEntries?: (entries: readonly Entry[]) => void;
-  /** Called with the text of every violation. */
+  /** Called with the texts of violations. */
   readonly onViolations?: (violations: readonly string[]) => void;
 }
 
-/** Bytes that may be in transit to the writer thread. */
+/** The maximum number of bytes in transit to the writer thread. */
 const mostOutstanding = 32 * 1024 * 1024;
 
 /** Milliseconds to wait for the file to open. */
 const openWithin = 1_000;
 
 /**
- * Milliseconds without progress after which the end of a recording is given up. A stuck disk must not keep the program for ever, but on
- * a busy machine a thread may get no CPU time for seconds.
+ * Milliseconds without progress after which ending a recording is given up. A stuck disk must not block the program for ever, but
+ * on a busy machine a thread may get no CPU time for seconds.
  */
 const endWithin = 10_000;
 
 const newline = 0x0a;
 
-/** Counts what is dropped instead of recorded. */
-interface OpenHole {
+/** Counts dropped observations. */
+interface OpenGap {
   readonly from: number;
   to: number;
   lost: number;
@@ -47,8 +47,8 @@ interface OpenHole {
 }
 
 /**
- * Records what it is shown, without ever making anybody wait: what was observed is copied, and handed to a thread of its
- * own once in a turn of the event loop. When that falls too far behind, what it is shown is counted instead.
+ * Records observations without blocking the traffic: they are copied, and sent to the writer thread once per turn of the event
+ * loop. When that thread is too far behind, observations are only counted.
  */
 export class Recorder {
   readonly #zero: number;
@@ -57,7 +57,7 @@ export class Recorder {
   readonly #worker: Worker | undefined;
   #batch: Observation[] = [];
   #transfer: ArrayBuffer[] = [];
-  #hole: OpenHole | undefined;
+  #gap: OpenGap | undefined;
   #failure: string | undefined;
   #onOpened: ((path: string) => void) | undefined;
   #ended: Promise<RecordingOutcome> | undefined;
@@ -117,33 +117,33 @@ export class Recorder {
     return monotonic() - this.#zero;
   }
 
-  /** A chunk of a stream of lines, when it came. */
+  /** Records a chunk of a stream of lines. */
   bytes(stream: LineStream, bytes: Uint8Array, t: number): void {
     if (this.#hasRoomFor(bytes)) {
       this.#add({ kind: "bytes", stream, t, bytes: this.#copy(bytes) });
       return;
     }
-    const { streams } = this.#openHole(t);
+    const { streams } = this.#openGap(t);
     const { ended = 0 } = streams.get(stream) ?? {};
     streams.set(stream, { stream, ended: ended + linesIn(bytes), withinLine: bytes.at(-1) !== newline });
   }
 
-  /** A chunk of stderr. */
+  /** Records a chunk of stderr. */
   stderr(bytes: Uint8Array, t: number): void {
     if (this.#hasRoomFor(bytes)) this.#add({ kind: "stderr", t, bytes: this.#copy(bytes) });
-    else this.#openHole(t).lost += 1;
+    else this.#openGap(t).lost += 1;
   }
 
-  /** A frame of a transport with frames, such as HTTP. */
+  /** Records a frame of a transport with frames, such as HTTP. */
   frame(frame: ObservedFrame): void {
     if (this.#hasRoomFor(frame.bytes))
       this.#add({ kind: "frame", frame: { ...frame, bytes: this.#copy(frame.bytes) } });
-    else this.#openHole(frame.t).lost += 1;
+    else this.#openGap(frame.t).lost += 1;
   }
 
-  /** A life event, an HTTP head or the end of a stream. They are few and never dropped. */
+  /** Records a lifecycle event, an HTTP head, a rule or the end of a stream. These are few and never dropped. */
   add(observation: Extract<Observation, { kind: "entry" | "ended" | "rule" }>): void {
-    if (this.#hole !== undefined) this.#closeHole(this.#hole);
+    if (this.#gap !== undefined) this.#closeGap(this.#gap);
     this.#add(observation);
   }
 
@@ -154,7 +154,7 @@ export class Recorder {
   }
 
   async #end(): Promise<RecordingOutcome> {
-    if (this.#hole !== undefined) this.#closeHole(this.#hole);
+    if (this.#gap !== undefined) this.#closeGap(this.#gap);
     this.#flush();
     const outcome = new Promise<RecordingOutcome>((resolve) => {
       this.#outcome = resolve;
@@ -178,28 +178,28 @@ export class Recorder {
 
   #fail(why: string): void {
     this.#failure ??= why;
-    this.#outcome?.({ path: this.#path, untold: 1, why });
+    this.#outcome?.({ path: this.#path, unreported: 1, why });
   }
 
   #hasRoomFor(bytes: Uint8Array): boolean {
     const outstanding = Atomics.load(this.#counter, 0);
     // Resume at half of the limit, or gaps would alternate with single frames.
-    const most = this.#hole === undefined ? mostOutstanding : mostOutstanding / 2;
+    const most = this.#gap === undefined ? mostOutstanding : mostOutstanding / 2;
     if (outstanding + bytes.length > most) return false;
-    if (this.#hole !== undefined) this.#closeHole(this.#hole);
+    if (this.#gap !== undefined) this.#closeGap(this.#gap);
     return true;
   }
 
-  #openHole(t: number): OpenHole {
-    this.#hole ??= { from: t, to: t, lost: 0, streams: new Map() };
-    this.#hole.to = t;
-    return this.#hole;
+  #openGap(t: number): OpenGap {
+    this.#gap ??= { from: t, to: t, lost: 0, streams: new Map() };
+    this.#gap.to = t;
+    return this.#gap;
   }
 
-  #closeHole({ from, to, lost, streams }: OpenHole): void {
-    this.#hole = undefined;
-    const hole: Gap = { kind: "hole", from, to, lost, streams: [...streams.values()] };
-    this.#add(hole);
+  #closeGap({ from, to, lost, streams }: OpenGap): void {
+    this.#gap = undefined;
+    const gap: Gap = { kind: "gap", from, to, lost, streams: [...streams.values()] };
+    this.#add(gap);
   }
 
   /** A copy, so that it can be transferred to the thread while the original is forwarded. */
@@ -234,7 +234,7 @@ function linesIn(bytes: Uint8Array): number {
 }
 
 /** The warning for a recording whose end could not be written. */
-export function missingAtEnd({ path, untold, why }: RecordingOutcome): string {
-  const lines = untold === 1 ? "1 line is" : `${untold} lines are`;
+export function missingAtEnd({ path, unreported, why }: RecordingOutcome): string {
+  const lines = unreported === 1 ? "1 line is" : `${unreported} lines are`;
   return `${lines} missing at the end of the recording ${path}: ${why ?? "it could not be written"}`;
 }

@@ -8,11 +8,11 @@ import { numberedPath } from "./recording-name.js";
 
 type GapEntry = Extract<Entry, { k: "gap" }>;
 
-/** Bytes of lines that may wait for a slow or full disk before further lines are dropped. */
+/** The maximum number of bytes that wait for a slow or full disk before lines are dropped. */
 const mostQueued = 32 * 1024 * 1024;
 
-/** Characters of lines that are made bytes together. */
-const mostUnsealed = 1024 * 1024;
+/** The maximum number of characters of lines that are encoded together. */
+const mostUnencoded = 1024 * 1024;
 
 const newline = 0x0a;
 
@@ -28,15 +28,15 @@ interface Gap {
 }
 
 /**
- * The file of a recording: whole lines in order, as long as there is room for them. A write that fails is tried again
- * with the next line; what finds no room in the queue meanwhile becomes one `gap`. No call throws.
+ * The file of a recording: complete lines, in order. A failed write is retried with the next line; lines that do not fit into the
+ * queue meanwhile become one `gap`. No method throws.
  *
- * A file of its own: one that already holds something is left alone, and the recording goes to one beside it.
+ * An existing file with content is not changed: the recording goes to a new file beside it.
  */
 export class RecordingFile {
   #path: string;
   #file: number | undefined;
-  /** Lines that are not yet bytes: those of one turn become them together. */
+  /** Lines that are not encoded yet: the lines of one turn are encoded together. */
   #lines = "";
   readonly #queue: Uint8Array[] = [];
   #queued = 0;
@@ -65,7 +65,7 @@ export class RecordingFile {
   /** Appends an entry. */
   append(entry: ObservedEntry): void {
     const { t } = entry;
-    // Life events have extra room: the end of a side matters more than one more frame.
+    // Lifecycle events have extra room: the end of a side matters more than one more frame.
     const isSmall = entry.k === "l" || entry.k === "h" || entry.k === "r";
     if (this.#queued > (isSmall ? 2 * mostQueued : mostQueued)) {
       this.lose(t, t, 1, this.#trouble ?? "the disk is slower than the conversation");
@@ -85,9 +85,9 @@ export class RecordingFile {
     this.#gap = gap === undefined ? { from, to, lost, why } : { ...gap, to, lost: gap.lost + lost };
   }
 
-  /** Writes as much of the queue as the file takes. */
+  /** Writes as much of the queue as the file accepts. */
   flush(): Flushed {
-    this.#seal();
+    this.#encode();
     let hasWritten = false;
     try {
       this.#file ??= this.#open();
@@ -113,8 +113,8 @@ export class RecordingFile {
   /** Drops the queue. */
   close(): RecordingOutcome {
     if (this.#file !== undefined) closeSync(this.#file);
-    const untold = this.#queue.reduce((sum, bytes) => sum + linesIn(bytes), this.#gap?.lost ?? 0);
-    return { path: this.#path, untold, ...(this.#trouble !== undefined && { why: this.#trouble }) };
+    const unreported = this.#queue.reduce((sum, bytes) => sum + linesIn(bytes), this.#gap?.lost ?? 0);
+    return { path: this.#path, unreported, ...(this.#trouble !== undefined && { why: this.#trouble }) };
   }
 
   #closeGap(t: number): void {
@@ -131,10 +131,10 @@ export class RecordingFile {
     this.#hash.update(line);
     this.#lines += line;
     this.#queued += line.length;
-    if (this.#lines.length > mostUnsealed) this.#seal();
+    if (this.#lines.length > mostUnencoded) this.#encode();
   }
 
-  #seal(): void {
+  #encode(): void {
     if (this.#lines === "") return;
     const bytes = Buffer.from(this.#lines);
     this.#queued += bytes.length - this.#lines.length;
@@ -142,7 +142,7 @@ export class RecordingFile {
     this.#lines = "";
   }
 
-  /** Bytes of the first line that are written already; its rest must follow first. */
+  /** Removes written bytes from the queue. The rest of an incompletely written line must be written next. */
   #written(bytes: number): void {
     this.#queued -= bytes;
     const [first] = this.#queue;
@@ -173,8 +173,8 @@ export class RecordingFile {
 }
 
 /**
- * Whether a file that is there can be taken: a pipe or a device as it is; a file if it is empty and of this user, after its mode
- * is set to 0600. A process that opened the file before can still read it, so a file of another user is not taken.
+ * Whether an existing file can be used: a pipe or a device always; a file if it is empty and owned by this user, after its mode
+ * is set to 0600. A file of another user is not used, because a process that opened it earlier could still read it.
  */
 function isForUs(file: number): boolean {
   const is = fstatSync(file);
@@ -184,7 +184,9 @@ function isForUs(file: number): boolean {
   return true;
 }
 
-/** Makes a folder and those that it is in. What Node has for it never returns where one cannot be made, as in /proc. */
+/**
+ * Creates a folder and its parents. The recursive `mkdirSync` of Node never returns if a folder cannot be created, as in /proc.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
@@ -201,7 +203,7 @@ function linesIn(bytes: Uint8Array): number {
 const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NONBLOCK ?? 0);
 
 function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code; // The file system throws nothing else.
+  return (error as NodeJS.ErrnoException).code; // The file system throws only such errors.
 }
 
 const reasons: ReadonlyMap<string | undefined, string> = new Map([

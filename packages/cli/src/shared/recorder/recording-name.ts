@@ -1,11 +1,11 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { recordingDirectory, recordingSuffix } from "../recordings/recording-directory.js";
 
-/** Launchers, which do not name the server. */
+/** Matches launchers, which do not name the server. */
 const launchers =
   /^(node|nodejs|npx|npm|pnpm|yarn|bun|bunx|deno|tsx|ts-node|python[\d.]*|py|uv|uvx|pipx|docker|podman|sh|bash|cmd|exec|run|dlx|parlance|serve)(\.exe|\.cmd)?$/i;
 
-/** File names that do not distinguish servers. */
+/** Matches file names that do not distinguish servers. */
 const everyday = /^(index|main|server|app|cli|dist|build|src|bin|out|lib)$/i;
 
 /** The default path of a new recording: time, server and process. */
@@ -39,7 +39,7 @@ function stem(word: string): string {
   return basename(word).replace(/\.[a-z]{1,4}$/i, "");
 }
 
-/** A name that is valid in file names on every system. */
+/** A name made valid for file names on every system. */
 function plain(name: string): string {
   return (
     name
@@ -49,7 +49,7 @@ function plain(name: string): string {
   );
 }
 
-/** The path of a recording with a number, from the second one on. */
+/** The path of a recording with a number; the first one has none. */
 export function numberedPath(path: string, number: number): string {
   if (number === 1) return path;
   const end = path.endsWith(recordingSuffix) ? recordingSuffix : "";

@@ -12,13 +12,13 @@ import {
 type CutLine = ReturnType<LineCutter["push"]>[number];
 type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 
-/** The one connection of a process that speaks on stdio. */
+/** The name of the only session of a process on stdio. */
 const stdio = "1";
 
 /** Milliseconds after which an unfinished line is recorded as `partial`. */
 const partialAfter = 1_000;
 
-/** An entry, or what is missing. */
+/** An entry, or a gap. */
 export type Written =
   | { readonly entry: ObservedEntry; readonly lost?: undefined }
   | {
@@ -26,12 +26,12 @@ export type Written =
       readonly entry?: undefined;
     };
 
-/** Turns what was observed into the entries of a recording, in order, and numbers them. */
+/** Converts observations to the entries of a recording, in order, and numbers them. */
 export class Transcript {
   readonly #write: (written: Written) => void;
   readonly #cutters: Readonly<Record<LineStream, LineCutter>> = { stdin: new LineCutter(), stdout: new LineCutter() };
-  /** The streams whose unfinished line is recorded as `partial`. */
-  readonly #told = new Set<LineStream>();
+  /** The streams whose unfinished line was recorded as `partial`. */
+  readonly #reported = new Set<LineStream>();
   /** The numbers of marked frames. */
   readonly #marked = new Map<number, number>();
   #n = 0;
@@ -40,7 +40,7 @@ export class Transcript {
     this.#write = write;
   }
 
-  /** Takes what was observed next. */
+  /** Takes the next observation. */
   observe(observation: Observation): void {
     switch (observation.kind) {
       case "bytes":
@@ -66,22 +66,22 @@ export class Transcript {
         break;
       case "entry": {
         const { entry } = observation;
-        // First what people look for in a line.
+        // The most important members first, for people who read the line.
         this.#number((n) => Object.assign({ k: entry.k, n }, entry, { t: milliseconds(entry.t) }));
         break;
       }
-      case "hole":
-        this.#hole(observation);
+      case "gap":
+        this.#gap(observation);
         break;
     }
   }
 
-  /** Records lines that stay unfinished, each once. Returns the time of the next check, if one is due. */
+  /** Records lines that stay unfinished, each once. Returns the time of the next check; undefined if none is needed. */
   lookAtUnfinished(now: number): number | undefined {
-    const waiting = streams.filter((stream) => this.#cutters[stream].held > 0 && !this.#told.has(stream));
+    const waiting = streams.filter((stream) => this.#cutters[stream].held > 0 && !this.#reported.has(stream));
     const due = waiting.filter((stream) => this.#cutters[stream].last + partialAfter <= now);
     for (const stream of due) {
-      this.#told.add(stream);
+      this.#reported.add(stream);
       const { held: len } = this.#cutters[stream];
       const t = milliseconds(now);
       this.#number((n) => ({ k: "l", n, t, s: stdio, ev: "partial", d: directions[stream], len }));
@@ -90,14 +90,14 @@ export class Transcript {
     return later.length === 0 ? undefined : Math.min(...later) + partialAfter;
   }
 
-  /** There is nothing more. */
+  /** Ends all streams. */
   end(): void {
     for (const stream of streams) this.#ended(stream);
   }
 
   #bytes(stream: LineStream, bytes: Uint8Array, t: number): void {
     for (const line of this.#cutters[stream].push(bytes, t)) {
-      this.#told.delete(stream);
+      this.#reported.delete(stream);
       this.#line(stream, line);
     }
   }
@@ -141,11 +141,11 @@ export class Transcript {
     this.#write({ entry: { ...entry, t: milliseconds(entry.t), ...(n !== undefined && { of: n }) } });
   }
 
-  #hole({ from, to, lost, streams: lines }: Gap): void {
+  #gap({ from, to, lost, streams: lines }: Gap): void {
     let count = lost;
     for (const { stream, ended, withinLine } of lines) {
       count += this.#cutters[stream].skip(ended, withinLine);
-      this.#told.delete(stream);
+      this.#reported.delete(stream);
     }
     this.#n += count;
     this.#write({ lost: { from, to, count } });

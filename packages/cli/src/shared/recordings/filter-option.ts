@@ -27,7 +27,7 @@ export function readExpectation(text: string): Expectation {
 }
 
 function unreadable(what: string, text: string, { at, says }: FilterFault): Failure {
-  // One column for each character, whatever it is: the caret must stand below its place.
+  // One column for each character, so that the caret is below its place.
   const line = text.replace(/\s/g, " ");
   return usageFailure(`${what}: ${says}\n${line}\n${" ".repeat(at)}^`);
 }

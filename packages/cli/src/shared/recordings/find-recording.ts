@@ -47,18 +47,21 @@ export interface RecordingFile {
   readonly changed: number;
 }
 
-/** The recordings without a file of their own (`--record`), newest first. @throws Error for a folder that cannot be listed */
+/**
+ * The recordings in the default folder, newest first; those of `--record` are elsewhere. @throws Error if the folder cannot be
+ * listed
+ */
 export async function listRecordings(env: NodeJS.ProcessEnv): Promise<readonly RecordingFile[]> {
   const directory = recordingDirectory(env);
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return []; // Nothing was recorded yet.
+    if (error.code === "ENOENT") return []; // No folder: nothing was recorded.
     throw new Error(`the recordings in ${directory} cannot be listed: ${error.message}`, { cause: error });
   });
   const files = await Promise.all(names.filter(isRecordingName).map((name) => describeFile(join(directory, name))));
   return files.filter((file) => file !== undefined).sort(newestFirst);
 }
 
-/** File systems know no more than a few milliseconds; names begin with their time. */
+/** Orders recordings. Times of files may have a resolution of a few milliseconds only; names begin with their time. */
 function newestFirst(a: RecordingFile, b: RecordingFile): number {
   return b.changed - a.changed || (a.name < b.name ? 1 : -1);
 }
@@ -72,7 +75,7 @@ async function describeFile(path: string): Promise<RecordingFile | undefined> {
     const { size, mtimeMs } = await stat(path);
     return { path, name: nameOfRecording(path), bytes: size, changed: mtimeMs };
   } catch {
-    return undefined; // It was removed just now.
+    return undefined; // Removed in the meantime.
   }
 }
 

@@ -15,15 +15,15 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: the process of another user, which runs.
+    // EPERM: it runs, as another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** More bytes than the header or the last line of a recording takes. */
+/** The number of bytes that are read for the header and for the last line. */
 const edge = 65_536;
 
-/** The same of a file, of which only the beginning and the end are read. @param writers processes that may write it */
+/** Whether a file may still grow; only its beginning and end are read. @param writers the processes that may write it */
 export async function mayGrow(path: string, changed: number, writers: readonly number[] = []): Promise<boolean> {
   const file = await open(path);
   try {
@@ -46,7 +46,7 @@ export async function mayGrow(path: string, changed: number, writers: readonly n
 
 const chunkSize = 1 << 16;
 
-/** A recording that may still grow. An incomplete last line waits for its end. */
+/** Reads a recording that may still grow. An incomplete last line waits for its end. */
 export class FollowedFile {
   readonly #decoder = new RecordingDecoder();
   readonly #file: FileHandle;

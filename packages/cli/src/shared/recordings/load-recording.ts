@@ -28,15 +28,15 @@ export interface LoadedRecording {
   readonly header: HeaderEntry | undefined;
   readonly end: EndEntry | undefined;
   readonly damages: readonly RecordingDamage[];
-  /** The line of an entry in the file, by its number; of a gap by its time. */
+  /** The line of an entry in the file by its number, or of a gap by its time. */
   readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
 }
 
-/** How a recording is read. */
+/** Options of reading a recording. */
 export interface LoadOptions {
-  /** Stops reading; the result is what was read so far. */
+  /** Stops reading when aborted; the result has the entries so far. */
   readonly stop: AbortSignal;
-  /** Takes every line, in order. */
+  /** Called with every entry, in order. */
   readonly onEntry?: (entry: Entry) => void;
 }
 
@@ -80,11 +80,11 @@ export interface RecordedConversation {
   readonly conversation: Conversation;
   /** The address of the file, relative to where the command runs. */
   readonly uri: string;
-  /** The line of an entry in the file, by its number; of a gap by its time. */
+  /** The line of an entry in the file by its number, or of a gap by its time. */
   readonly lineOf: NonNullable<ReportOptions["lineOf"]>;
 }
 
-/** Opens the recording that an argument names. @throws Failure for one that cannot be opened, or is damaged */
+/** Opens the recording that an argument names. @throws Failure if it cannot be opened or is damaged */
 export async function openRecorded(word: string, pace: Pace): Promise<RecordedConversation> {
   const reader = await RecordingReader.find(word, pace);
   return recordedConversation(reader, reader.lists());
@@ -113,7 +113,7 @@ export interface Survey {
   readonly violations: number;
   /** The version of each session, as far as it is known. */
   readonly versions: readonly (string | undefined)[];
-  /** The number of the frame that answers the first request of a frame. */
+  /** The numbers of the frames with the response, by the frame of the request (the first one of a batch). */
   readonly answers: ReadonlyMap<number, number>;
 }
 
@@ -121,13 +121,13 @@ export interface Survey {
 export interface JudgedEntries {
   readonly lists: () => AsyncGenerator<readonly Entry[]>;
   readonly survey: Survey;
-  /** Pieces that were covered so far. */
+  /** The number of covered pieces so far. */
   readonly covered: number;
 }
 
 /**
- * Reads a recording to judge it and, with options of secrets, to find these; gives its lines with the verdicts and without the secrets, as
- * they are read a second time. No more of it is in memory than a list of lines.
+ * Reads a recording twice. The first pass judges it and, with options for secrets, finds these; the second yields its lines with
+ * verdicts and without secrets. Only one list of lines is in memory at a time.
  */
 export async function judgedEntries(
   source: RecordingReader,
@@ -158,18 +158,21 @@ export async function judgedEntries(
   };
 }
 
-/** Keeps the heap small: most of what is read is garbage at once, of which V8 would let four times the size of the rest pile up. */
+/**
+ * Keeps the heap small. Most of the read data becomes garbage at once, and V8 would collect it only at four times the size of the
+ * live heap.
+ */
 function collectSooner(): void {
   try {
     setFlagsFromString("--heap-growing-percent=100");
   } catch {
-    // An engine without this flag takes more memory.
+    // An engine without this flag uses more memory.
   }
 }
 
 const none: readonly Verdict[] = [];
 
-/** Verdicts are those on the frames and heads that have some, by their numbers. */
+/** The first pass. The verdicts are by the numbers of frames and heads. */
 async function surveyed(
   source: RecordingReader,
   redaction: Redaction | undefined,

@@ -6,7 +6,7 @@ import { mayGrow } from "./live.js";
 /** The kinds of bounds. */
 export type Bound = keyof Retention;
 
-/** A recording that is beyond a bound. */
+/** A recording beyond a bound. */
 export interface Prunable extends RecordingFile {
   readonly beyond: Bound;
 }
@@ -19,7 +19,10 @@ export interface Pruned {
   readonly spared: readonly Prunable[];
 }
 
-/** Deletes the recordings in the folder for them that are beyond a bound, the oldest first; `isDry`: finds them only. @throws Failure */
+/**
+ * Deletes the recordings of the default folder that are beyond a bound, the oldest first. With `isDry`, only finds them. @throws
+ * Failure
+ */
 export async function prune(env: NodeJS.ProcessEnv, retention: Retention, isDry = false): Promise<Pruned> {
   const files = await listRecordings(env);
   const prunable = beyond(files, retention, Date.now()).toReversed();
@@ -32,7 +35,7 @@ export async function prune(env: NodeJS.ProcessEnv, retention: Retention, isDry 
   return { deleted, spared, kept: files.length - deleted.length };
 }
 
-/** The recordings that are beyond a bound, newest first, of some that are in that order. */
+/** The recordings beyond a bound, newest first. `files` are in the same order. */
 function beyond(files: readonly RecordingFile[], { age, bytes, count }: Retention, now: number): readonly Prunable[] {
   let total = 0;
   return files.flatMap((file, index): readonly Prunable[] => {
@@ -48,11 +51,11 @@ async function mayBeWritten({ path, changed }: RecordingFile): Promise<boolean> 
   try {
     return await mayGrow(path, changed, writersOf(path));
   } catch {
-    return true; // Unreadable: it may not have ended.
+    return true; // Unreadable, so it may be unfinished.
   }
 }
 
-/** The processes that may have begun a recording: the last number of its name, or the one before where others had the name first. */
+/** The processes that may have started a recording: the last number of its name, or the one before if the name was numbered. */
 function writersOf(path: string): readonly number[] {
   const [, before, last] = /-(?:(\d+)-)?(\d+)\.parlance\.jsonl(?:\.gz)?$/.exec(basename(path)) ?? [];
   return [before, last].flatMap((pid) => (pid === undefined ? [] : [Number(pid)]));
@@ -63,25 +66,25 @@ async function isRemoved(path: string): Promise<boolean> {
     await rm(path);
     return true;
   } catch {
-    return false; // Another process has deleted it, or this one has no permission.
+    return false; // Another process deleted it, or this one lacks the permission.
   }
 }
 
-/** The bounds for recordings in the default folder; undefined is no bound. */
+/** The bounds for recordings in the default folder; undefined for no bound. */
 export interface Retention {
-  /** Milliseconds since a recording was written last. */
+  /** The maximum milliseconds since the last write of a recording. */
   readonly age: number | undefined;
-  /** Bytes of all of them. */
+  /** The maximum number of bytes of all recordings. */
   readonly bytes: number | undefined;
   readonly count: number | undefined;
 }
 
 const day = 86_400_000;
 
-/** The default bounds: recordings grow, and hold secrets. */
+/** The default bounds. Recordings take space and hold secrets. */
 export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
 
-/** How `PARLANCE_RETENTION` is written, for help pages. */
+/** The syntax of `PARLANCE_RETENTION`, for help pages. */
 export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and 1 GB of them.
 A recording that begins deletes what is beyond that, the oldest first.
   PARLANCE_RETENTION=off            keeps everything
@@ -89,7 +92,7 @@ A recording that begins deletes what is beyond that, the oldest first.
 One that may still be written is never deleted, nor is one with a file of its
 own (--record).`;
 
-/** The bounds in `PARLANCE_RETENTION`; undefined for `off`, and for an invalid value, which must delete nothing. */
+/** The bounds in `PARLANCE_RETENTION`; undefined for `off`, and for an invalid value, so that nothing is deleted. */
 export function retentionOf({ PARLANCE_RETENTION: text }: NodeJS.ProcessEnv): Retention | undefined {
   if (text === undefined || text.trim() === "") return defaultRetention;
   let retention: Retention = { age: undefined, bytes: undefined, count: undefined };
@@ -110,7 +113,7 @@ const ages: ReadonlyMap<string, number> = new Map([
   ["w", 7 * day],
 ]);
 
-/** Milliseconds of `90m`, `12h`, `30d`, `4w`; undefined for anything else. */
+/** Milliseconds of `90m`, `12h`, `30d`, `4w`; undefined for any other text. */
 export function parseAge(text: string): number | undefined {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)([mhdw])$/.exec(text) ?? [];
   const length = ages.get(unit);
@@ -124,14 +127,14 @@ const units: ReadonlyMap<string, number> = new Map([
   ["tb", 1_000_000_000_000],
 ]);
 
-/** Bytes of `500MB`, `1GB`; undefined for anything else. */
+/** Bytes of `500MB`, `1GB`; undefined for any other text. */
 export function parseBytes(text: string): number | undefined {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s?([kmgt]b)$/i.exec(text) ?? [];
   const size = units.get(unit.toLowerCase());
   return amount === undefined || size === undefined ? undefined : Number(amount) * size;
 }
 
-/** A whole number; undefined for anything else. */
+/** A whole number; undefined for any other text. */
 export function parseCount(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }

@@ -17,31 +17,34 @@ type LinePlace = Extract<RecordingItem, { place: unknown }>["place"];
 type ReportOptions = Parameters<typeof reportOf>[0];
 
 /**
- * Reads a file, or stdin for `-`, line by line: what can be read is given, what cannot is named. Ends early when `stop` is aborted.
+ * Reads a file, or stdin for `-`, line by line. Yields entries, and the damages of unreadable lines. Ends early when `stop` is aborted.
  * @throws Failure
  */
 export async function* readRecordingFile(path: string, stop?: AbortSignal): AsyncGenerator<RecordingItem> {
   for await (const items of readTogether(path, stop)) yield* items;
 }
 
-/** The same, in lists of what was read together: an asynchronous step for each line takes as long as to parse it. */
+/**
+ * Like `readRecordingFile`, in lists of lines that were read together: an asynchronous step per line takes as long as parsing the
+ * line.
+ */
 async function* readTogether(path: string, stop: AbortSignal | undefined): AsyncGenerator<readonly RecordingItem[]> {
   const decoder = new RecordingDecoder();
-  const seal = new Checksum();
+  const checksum = new Checksum();
   let last: LinePlace | undefined;
   const checked = (items: readonly RecordingItem[], chunk: Uint8Array): readonly RecordingItem[] => {
     const final = items.at(-1);
     last = final?.damage ?? final?.place ?? last;
     return items.flatMap((item) => {
       if (item.damage !== undefined || item.entry.k !== "end") return [item];
-      const damage = seal.check(item.entry, item.place, chunk);
+      const damage = checksum.check(item.entry, item.place, chunk);
       return damage === undefined ? [item] : [item, { damage }];
     });
   };
   try {
     for await (const chunk of chunksOf(path, stop)) {
       yield checked(decoder.push(chunk), chunk);
-      seal.push(chunk);
+      checksum.push(chunk);
     }
   } catch (error) {
     if (stop?.aborted === true) return;
@@ -64,17 +67,17 @@ async function* chunksOf(path: string, stop: AbortSignal | undefined): AsyncGene
       yield* { [Symbol.asyncIterator]: () => chunks };
     };
     const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-    // Of a truncated file, everything before the end can still be decompressed.
+    // A truncated file can be decompressed up to its end.
     yield* isPacked
       ? Readable.from(copied(all())).compose(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }))
       : all();
   } finally {
-    // A reader that needs no more than the beginning leaves the file open.
+    // Close the file if the reader stops early.
     await chunks.return?.();
   }
 }
 
-/** Chunks that stay valid: a stream reads ahead. */
+/** Copies of chunks, because a stream reads ahead. */
 async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield chunk.slice();
 }
@@ -84,10 +87,10 @@ function inputChunks(stop: AbortSignal | undefined): AsyncIterator<Uint8Array> {
   return process.stdin[Symbol.asyncIterator]();
 }
 
-/** Bytes that are read together. */
+/** The number of bytes that are read together. */
 const chunkSize = 1 << 18;
 
-/** Each chunk is valid until the next: they share a buffer. */
+/** The chunks of a file. They share a buffer, so each is valid only until the next. */
 async function* fileChunks(path: string, stop: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   try {
@@ -121,7 +124,7 @@ export class RecordedLines {
   readonly #lines = new Map<number, number>();
   readonly #gaps = new Map<number, number>();
 
-  /** Nothing was noted. */
+  /** Whether no line was noted. */
   get isEmpty(): boolean {
     return this.#lines.size === 0;
   }
@@ -131,7 +134,7 @@ export class RecordedLines {
     else if ("n" in entry && entry.k !== "a") this.#lines.set(entry.n, line);
   }
 
-  /** The line of something, by its number; of a gap by its time. */
+  /** The line of an entry by its number, or of a gap by its time. */
   readonly of: NonNullable<ReportOptions["lineOf"]> = (at) =>
     "n" in at ? this.#lines.get(at.n) : this.#gaps.get(at.gapAt);
 }
@@ -141,23 +144,23 @@ const newline = 0x0a;
 /** Compares the checksum in the end entry with the lines before it. */
 class Checksum {
   readonly #hash = createHash("sha256");
-  /** Bytes that are hashed: whole lines. */
+  /** The number of hashed bytes, all of complete lines. */
   #hashed = 0;
   /** The beginning of an incomplete line, which may be the end entry. */
   #rest: Uint8Array[] = [];
 
-  /** Takes the next bytes. The lines that they end must have been checked before. */
+  /** Takes the next bytes. The lines that they complete must have been checked before. */
   push(chunk: Uint8Array): void {
     const end = chunk.lastIndexOf(newline) + 1;
     if (end > 0) {
       for (const part of [...this.#rest, chunk.subarray(0, end)]) this.#update(part);
       this.#rest = [];
     }
-    // Copy: the reader reuses its buffer.
+    // Copied, because the reader reuses its buffer.
     if (end < chunk.length) this.#rest.push(chunk.slice(end));
   }
 
-  /** The fault of the last line, which begins in these bytes or before them. */
+  /** The damage of the last line, which begins in these bytes or before; undefined if the checksum matches. */
   check({ sha256 }: EndEntry, place: LinePlace, chunk: Uint8Array): RecordingDamage | undefined {
     const before = Buffer.concat([...this.#rest, chunk]).subarray(0, place.offset - this.#hashed);
     const found = this.#hash.copy().update(before).digest("hex");
@@ -181,12 +184,12 @@ export class RecordingReader {
   readonly title: string;
   /** The address of the file, relative to where the command runs. */
   readonly uri: string;
-  /** The line of the file that something stands on, once it was read. */
+  /** The lines of entries in the file, once read. */
   readonly lines: RecordedLines = new RecordedLines();
   readonly #path: string;
   readonly #pace: Pace;
   #held: readonly Entry[] | undefined;
-  /** Lines of the first reading: a growing file has more by now. */
+  /** The number of lines of the first reading, because a growing file has more in the second. */
   #count = Number.POSITIVE_INFINITY;
 
   private constructor(path: string, pace: Pace) {
@@ -202,14 +205,14 @@ export class RecordingReader {
   }
 
   /**
-   * The lines, in order. A last line that was never finished is no damage: its recorder was killed. @throws Failure for one
-   * that cannot be opened, or is damaged, and once the program is to end
+   * The entries, in order. An incomplete last line is not damage: its recorder was killed. @throws Failure if the file cannot be
+   * opened or is damaged, and after an interrupt
    */
   async *entries(): AsyncGenerator<Entry> {
     for await (const entries of this.lists()) yield* entries;
   }
 
-  /** The same, in lists of what was read together. */
+  /** The entries in lists that were read together. */
   async *lists(): AsyncGenerator<readonly Entry[]> {
     if (this.#held !== undefined) {
       yield this.#held;
@@ -250,7 +253,7 @@ function damaged(path: string, line: number, says: string): Failure {
   });
 }
 
-/** The path of a recording, as short as it can be clicked on. */
+/** The shortest path of a recording that can be clicked in a terminal. */
 export function sourceOf(path: string): string {
   if (path === "-") return "stdin";
   const near = relative(process.cwd(), path);

@@ -2,7 +2,7 @@ import { type CheckReport, latencyOf, pairOf, type Row, type Verdict, type WireM
 
 type Pending = CheckReport["pending"][number]["pending"];
 
-/** A row as JSON: the entry, and what the conversation knows of it. */
+/** A row as JSON: the entry, with the messages, pairs and verdicts of the conversation. */
 export function rowValue(row: Row): object {
   const { kind, n, at, from, session, messages, verdicts, unjudged, entry } = row;
   const [only] = messages;

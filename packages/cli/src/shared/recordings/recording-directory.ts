@@ -5,8 +5,8 @@ import { join } from "node:path";
 export const recordingSuffix = ".parlance.jsonl";
 
 /**
- * The folder of recordings without a file name on the command line: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the
- * directory for the state of programs (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
+ * The default folder of recordings: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the directory for the state of programs
+ * (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
  */
 export function recordingDirectory(env: NodeJS.ProcessEnv): string {
   const { PARLANCE_RECORDINGS } = env;
@@ -14,7 +14,7 @@ export function recordingDirectory(env: NodeJS.ProcessEnv): string {
   return join(stateDirectory(env), "recordings");
 }
 
-/** Where the program keeps what it does not delete. */
+/** The folder for persistent files of the program. */
 export function stateDirectory({ XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
   return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance");
 }

@@ -6,7 +6,7 @@ import { escapeHidden } from "../output/json-lines.js";
 import { packageVersion } from "../package-version.js";
 import type { Target } from "../target/target.js";
 
-/** The header of a recording that is made of another one. */
+/** The header of a recording that is made from another one. */
 export function childHeader(parent: HeaderEntry, redact: readonly string[]): HeaderEntry {
   const { id, redact: before = [] } = parent;
   return { ...parent, id: randomUUID(), parent: id, redact: [...new Set([...before, ...redact])] };
@@ -29,7 +29,7 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
   };
 }
 
-/** A recording as the text of a file. The end entry, if there is one, is computed anew. */
+/** A recording as the text of a file. The end entry, if any, is recomputed. */
 export function recordingText(entries: readonly Entry[]): string {
   const lines = new RecordingLines();
   return entries.map((entry) => lines.line(entry)).join("");
@@ -55,10 +55,10 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
   );
 }
 
-/** Characters that are written together. */
+/** The number of characters that are written together. */
 const together = 262_144;
 
-/** Writes a new file piece by piece, and deletes it on an error. @throws Failure, or what the pieces throw */
+/** Writes a new file piece by piece, and deletes it on an error. @throws Failure, or the error of the pieces */
 export async function writeNewFileOf(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const file = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => notWritten(path, error));
   try {
@@ -83,7 +83,7 @@ function notWritten(path: string, { code, message }: NodeJS.ErrnoException): nev
   throw usageFailure(`${path} cannot be written: ${why}`, "name another file");
 }
 
-/** A module is named by its path: nothing is started or asked. */
+/** The server of a target, for the header. A module is named by its path, without loading it. */
 function serverOf(target: Target): NonNullable<HeaderEntry["server"]> {
   if (target.kind === "command") return { cmd: target.command, args: target.args };
   return { url: target.kind === "url" ? target.url.href : target.title };

@@ -51,15 +51,15 @@ export class TailView {
   }
 }
 
-/** Shows one recording: the last rows that match a filter, and new ones as they come. */
+/** Shows one recording: the last rows that match a filter, and new ones as they arrive. */
 export class TailedRecording {
   readonly #name: string;
   readonly #matches: RowTest;
   readonly #view: TailView;
   readonly #conversation = new Conversation();
-  /** HTTP requests get verdicts with their responses: then their rows are checked again. */
+  /** The rows of HTTP requests, which are checked again when their responses bring verdicts. */
   readonly #open = new Map<number, Row>();
-  /** The last existing rows; undefined once they are shown. */
+  /** Functions that print the last existing rows; undefined once they are printed. */
   #held: (() => void)[] | undefined = [];
   readonly #most: number;
   header: HeaderEntry | undefined;
@@ -72,7 +72,7 @@ export class TailedRecording {
     this.#view = view;
   }
 
-  /** The report at the end. */
+  /** The report of the whole recording. */
   report(source: string): CheckReport {
     this.#conversation.finish();
     return reportOf({ source, conversation: this.#conversation });
@@ -90,7 +90,7 @@ export class TailedRecording {
     if (this.#matches(row)) this.#show(() => this.#view.row(this.#name, row));
   }
 
-  /** The existing rows have been read: shows them, and every new one from here on. */
+  /** Called when the existing rows have been read. Prints them, and from now on every new row. */
   release(): void {
     for (const show of this.#held ?? []) show();
     this.#held = undefined;

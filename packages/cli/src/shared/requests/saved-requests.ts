@@ -8,7 +8,7 @@ import { nodeAt, scanJson } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, usageFailure } from "../failure.js";
 
-/** A request that a person has saved, to make it again. Its numbers are as they were written. */
+/** A request saved by a person, to send it again. Its numbers are exact. */
 export interface SavedRequest {
   readonly name: string;
   readonly method: string;
@@ -16,10 +16,10 @@ export interface SavedRequest {
   readonly description: string | undefined;
 }
 
-/** A file in the folder that is no request. */
+/** A file in the folder that is not a request. */
 export interface MalformedRequest {
   readonly name: string;
-  /** The file, the place in it, and the reason. */
+  /** The file, the place in it, and the fault. */
   readonly fault: string;
 }
 
@@ -28,13 +28,16 @@ export const defaultRequests: string = join(".parlance", "requests");
 
 const suffix = ".json";
 
-/** Files of a folder that are read; a request is written by hand, or is the call of a tool. */
+/**
+ * The maximum number of files that are read, and the maximum size of one in bytes: a request is written by hand, or is a tool
+ * call.
+ */
 const mostFiles = 1_000;
 const mostBytes = 1024 * 1024;
 
 /** The requests in a folder: one JSON file each, `{ "method": …, "params": … }` with an optional `"description"`. */
 export class SavedRequests {
-  /** The folder as it was named. */
+  /** The folder as named by the user. */
   readonly directory: string;
   readonly #path: string;
 
@@ -44,7 +47,10 @@ export class SavedRequests {
     this.#path = resolve(directory);
   }
 
-  /** The files of the folder by their names; none without a folder. A malformed one says why. @throws Failure for a folder that cannot be read */
+  /**
+   * The files of the folder, by name; empty without a folder. A malformed file has its fault. @throws Failure if the folder
+   * cannot be read
+   */
   async list(): Promise<readonly (SavedRequest | MalformedRequest)[]> {
     let files: readonly string[];
     try {
@@ -59,7 +65,7 @@ export class SavedRequests {
     return requests;
   }
 
-  /** The request of a name. @throws Failure for one that is not there, or malformed */
+  /** The request with a name. @throws Failure if it does not exist or is malformed */
   async read(name: string): Promise<SavedRequest> {
     requireName(name);
     const read = await this.#read(name);
@@ -70,7 +76,7 @@ export class SavedRequests {
     throw usageFailure(`there is no request ${name} in ${this.directory}`, didYouMean(name, names) ?? there);
   }
 
-  /** Whether there is a file of that name. @throws Failure for a name that no file may have */
+  /** Whether there is a file for a name. @throws Failure for an invalid name */
   async has(name: string): Promise<boolean> {
     requireName(name);
     return stat(this.#pathOf(name)).then(
@@ -80,10 +86,10 @@ export class SavedRequests {
   }
 
   /**
-   * Writes a request, without `_meta`, which may hold tokens: a reader sees the old file, the new one, or none. Gives back the path.
-   * Undefined, and nothing is written, if there is one of that name that it shall not replace. A replaced one keeps its description.
+   * Writes a request, without `_meta`, which may hold tokens. Readers see the old file or the new one, never a part. Returns the
+   * path; undefined if the name is taken and must not be replaced. A replaced request keeps its description.
    *
-   * @throws Failure for a name that no file may have, and for a folder that cannot be written
+   * @throws Failure for an invalid name, or if the folder cannot be written
    */
   async save(
     name: string,
@@ -110,7 +116,7 @@ export class SavedRequests {
     return this.#shown(name);
   }
 
-  /** Reads a file. It follows no link out of the folder, and waits for no pipe. */
+  /** Reads a file. Refuses links out of the folder, and does not wait for pipes. */
   async #read(name: string): Promise<SavedRequest | MalformedRequest> {
     const reason = reasonAgainst(name);
     if (reason !== undefined) return this.#malformed(name, `its name ${reason}`);
@@ -178,13 +184,13 @@ function placeOf(bytes: Uint8Array, at: number): string {
   return `:${lines.length}:${(lines.at(-1) ?? "").length + 1}`;
 }
 
-/** Bytes of a name: file systems take 255, with the suffix. */
+/** The maximum number of bytes of a name: file systems allow 255, including the suffix. */
 const longestName = 200;
 
-/** Names of devices, which Windows takes in every folder and with every suffix. */
+/** Matches device names, which Windows reserves in every folder and with every suffix. */
 const devices = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³]|conin\$|conout\$)(?:\.|$)/i;
 
-/** Why no file of any system may have a name; undefined if it may. */
+/** Why a name is invalid for a file on some system; undefined if it is valid. */
 function reasonAgainst(name: string): string | undefined {
   if (name === "") return "is empty";
   if (Buffer.byteLength(name) > longestName) return `has more than ${longestName} bytes`;
@@ -196,7 +202,7 @@ function reasonAgainst(name: string): string | undefined {
   return devices.test(name) ? "is a device on Windows" : undefined;
 }
 
-/** @throws Failure for a name that no file may have */
+/** @throws Failure for an invalid name */
 function requireName(name: string): void {
   const reason = reasonAgainst(name);
   if (reason !== undefined)

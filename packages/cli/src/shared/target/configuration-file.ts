@@ -7,15 +7,15 @@ import { Failure, usageFailure } from "../failure.js";
 import { type Configuration, type Format, parseConfiguration, type ServerEntry } from "./configuration.js";
 import { anySection, type Host, type HostFile, hosts, surroundings } from "./host-table.js";
 
-/** A file in which servers are configured, and for which host. */
+/** A file in which servers are configured, with its host. */
 export interface ConfigurationFile extends Pick<HostFile, "path" | "project"> {
-  /** Undefined for a file named by its path. */
+  /** The host; undefined for a file named by its path. */
   readonly host: Host | undefined;
   /** The sections that may hold servers. */
   readonly sections: readonly (readonly string[])[];
 }
 
-/** A configuration with the file that it is in. */
+/** A configuration with its file. */
 export interface LoadedFile extends ConfigurationFile {
   readonly file: ReadFile;
   /** The byte order mark, which JSON does not allow. */
@@ -23,12 +23,12 @@ export interface LoadedFile extends ConfigurationFile {
   readonly configuration: Configuration;
 }
 
-/** The host of that name; undefined if there is none. */
+/** The host with a name; undefined if there is none. */
 export function hostNamed(name: string): Host | undefined {
   return hosts.find((host) => host.name === name || host.aliases?.includes(name) === true);
 }
 
-/** The host of that name. @throws Failure that lists the hosts */
+/** The host with a name. @throws Failure that lists the hosts */
 export function findHost(name: string): Host {
   const found = hostNamed(name);
   if (found !== undefined) return found;
@@ -39,14 +39,14 @@ export function findHost(name: string): Host {
   );
 }
 
-/** The files of some hosts, or the one that is named. */
+/** The files of some hosts, or the given one. */
 export function filesOf(some: readonly Host[], config: string | undefined): readonly ConfigurationFile[] {
   if (config !== undefined) return [{ path: config, host: undefined, sections: anySection }];
   const at = surroundings();
   return some.flatMap((host) => host.files(at).map(({ section, ...file }) => ({ ...file, host, sections: [section] })));
 }
 
-/** Reads a file; undefined where there is none. @throws Failure for one that cannot be read or is no configuration */
+/** Reads a file; undefined if it does not exist. @throws Failure if it cannot be read or is not a configuration */
 export async function load(from: ConfigurationFile): Promise<LoadedFile | undefined> {
   const { path, sections } = from;
   let file: ReadFile;
@@ -74,7 +74,7 @@ function decode(path: string, bytes: Buffer): readonly [mark: string, text: stri
   }
 }
 
-/** A file that is no valid configuration. It stays unchanged. */
+/** The failure for an invalid configuration, which stays unchanged. */
 export function fileFailure(message: string, cause?: unknown): Failure {
   return new Failure(message, { exitCode: exitCodes.usage, cause });
 }
@@ -85,7 +85,7 @@ export interface FoundServer {
   readonly server: ServerEntry;
 }
 
-/** Every server of that name in some files, in their order. @throws Failure that lists the servers that are there */
+/** All servers with a name in some files, in order. @throws Failure that lists the existing servers */
 export async function findServers(
   name: string,
   files: readonly ConfigurationFile[],
@@ -102,7 +102,10 @@ export async function findServers(
   throw usageFailure(`there is no server ${name}: ${there} in\n${pathsOf(read)}`, didYouMean(name, names));
 }
 
-/** The one server of that name in some files; of one file, that of the first section. @throws Failure as `findServers`, or for several */
+/**
+ * The only server with a name in some files; within one file, that of the first section. @throws Failure as `findServers`, or if
+ * several files have one
+ */
 export async function findServer(name: string, files: readonly ConfigurationFile[]): Promise<FoundServer> {
   const found = await findServers(name, files);
   const loaded = found.map((each) => each.loaded);
@@ -114,7 +117,7 @@ function pathsOf(some: readonly { readonly path: string }[]): string {
   return [...new Set(some.map(({ path }) => path))].join("\n");
 }
 
-/** A file that was read: its real path and its bytes. */
+/** A file's real path and its bytes. */
 interface ReadFile {
   /** The path after all symbolic links. */
   readonly path: string;
@@ -127,13 +130,12 @@ async function readWhole(path: string): Promise<ReadFile> {
   return { path: real, bytes: await readFile(real) };
 }
 
-/** The file has changed since it was read. */
+/** Thrown if the file has changed since it was read. */
 export class ChangedMeanwhile extends Error {}
 
 /**
- * Puts new bytes in place of a file: at every moment there is the whole old one or the whole new one, with the same mode.
- * The former file stays beside it, or `original`, if a backup of that is there already and the rest can be had from it.
- * Gives back the path of the backup.
+ * Replaces a file atomically, and keeps its mode. The former file stays beside it as a backup; with `original`, an existing
+ * backup of these bytes is enough. Returns the path of the backup.
  */
 export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffer): Promise<string> {
   const { mode } = await stat(file.path);
@@ -141,7 +143,7 @@ export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffe
   const temporary = join(dirname(file.path), `.${basename(file.path)}.${randomUUID()}`);
   try {
     await writeNew(temporary, bytes, mode);
-    // Hosts write these files too.
+    // Hosts write these files, too.
     if (!(await readFile(file.path)).equals(file.bytes)) throw new ChangedMeanwhile();
     await rename(temporary, file.path);
   } catch (error) {
@@ -151,7 +153,7 @@ export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffe
   return backup;
 }
 
-/** Keeps older backups: takes the next free number, unless a backup has the same bytes. */
+/** Writes a backup under the next free number, unless a backup with the same bytes exists. Older backups stay. */
 async function backUp({ path, bytes }: ReadFile, mode: number, original: Buffer): Promise<string> {
   for (let number = 1; ; number += 1) {
     const backup = `${path}.parlance-backup${number === 1 ? "" : `-${number}`}`;
@@ -167,7 +169,7 @@ async function backUp({ path, bytes }: ReadFile, mode: number, original: Buffer)
 }
 
 async function writeNew(path: string, bytes: Buffer, mode: number): Promise<void> {
-  const handle = await open(path, "wx", 0o600); // Configurations hold keys: no other user may read the temporary file.
+  const handle = await open(path, "wx", 0o600); // Configurations hold keys, so no other user may read the temporary file.
   try {
     await handle.writeFile(bytes);
     await handle.chmod(mode & 0o7777);

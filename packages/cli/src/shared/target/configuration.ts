@@ -8,13 +8,13 @@ export type Format = "json" | "toml";
 export interface Configuration {
   readonly text: string;
   readonly format: Format;
-  /** In the order of the text. */
+  /** The servers, in the order of the text. */
   readonly servers: readonly ServerEntry[];
 }
 
 interface NamedEntry {
   readonly name: string;
-  /** All of it. */
+  /** The syntax tree of the server. */
   readonly node: Node;
   /** How its members are separated: by commas, or each on a line of its own. */
   readonly layout: Layout;
@@ -28,12 +28,12 @@ export type ServerEntry =
   | (NamedEntry & { readonly kind: "url"; readonly url: Node })
   | { readonly kind: "unusable"; readonly name: string; readonly why: string };
 
-/** Why a text is no configuration, and where. */
+/** Why a text is not a configuration, and where. */
 interface ConfigurationProblem {
   readonly problem: string;
 }
 
-/** The tree of a text, whatever its format. */
+/** The syntax tree of a text in either format. */
 export function treeOf(text: string, format: Format): Node | ConfigurationProblem {
   if (format === "toml") {
     const tree = parseTomlTree(text);
@@ -46,7 +46,7 @@ export function treeOf(text: string, format: Format): Node | ConfigurationProble
   return root;
 }
 
-/** The servers of a text, in the one of these sections that it has. */
+/** The servers of a text, from the first of these sections that it has. */
 export function parseConfiguration(
   text: string,
   sections: readonly (readonly string[])[],
@@ -67,7 +67,7 @@ function nodesAt(root: Node, section: readonly string[]): readonly Node[] {
   return section.reduce<readonly Node[]>((nodes, name) => nodes.flatMap((node) => membersOf(node, name)), [root]);
 }
 
-/** `line 3, column 14`, counted from 1 as editors do. */
+/** `line 3, column 14`, counted from 1 as in editors. */
 export function placeOf(text: string, offset: number): string {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
   return `line ${lines.length}, column ${(lines.at(-1) ?? "").length + 1}`;
@@ -128,8 +128,8 @@ interface TomlError {
 }
 
 /**
- * A TOML text as the tree that `jsonc-parser` makes of JSON, with the places of its keys and values. A table is an object; its own
- * place is that of the header that opens it first.
+ * Parses a TOML text to the kind of tree that `jsonc-parser` makes from JSON, with the places of keys and values. A table is an
+ * object at the place of its first header.
  */
 function parseTomlTree(text: string): Node | TomlError {
   let program: AST.TOMLProgram;
@@ -145,7 +145,7 @@ function parseTomlTree(text: string): Node | TomlError {
     if (entry.type === "TOMLKeyValue") addValue(root, entry);
     else {
       const { keys } = entry.key;
-      // Arrays of tables hold no servers: their tables have no names.
+      // Arrays of tables hold no servers, because their tables have no names.
       const table = entry.kind === "array" ? objectNode(entry) : memberAt(root, keys, entry);
       for (const each of entry.body) addValue(table, each);
     }
@@ -155,11 +155,11 @@ function parseTomlTree(text: string): Node | TomlError {
 
 function addValue(table: Node, { key: { keys }, value, range }: AST.TOMLKeyValue): void {
   const last = keys.at(-1);
-  if (last === undefined) return; // The parser gives none without a key.
+  if (last === undefined) return; // The parser yields no pair without a key.
   addProperty(memberAt(table, keys.slice(0, -1), { range }), last, range, (parent) => nodeOf(value, parent));
 }
 
-/** The table at a path of keys, created if it is missing. */
+/** The table at a path of keys, created if missing. */
 function memberAt(root: Node, keys: readonly Key[], place: Place): Node {
   let table = root;
   for (const key of keys) {

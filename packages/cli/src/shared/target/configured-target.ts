@@ -28,7 +28,7 @@ export interface CommandTarget {
   readonly args: readonly string[];
   /** Variables added to the environment of this process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Default: the folder of this process. */
+  /** The working directory. Default: that of this process. */
   readonly cwd?: string;
 }
 
@@ -49,11 +49,11 @@ type OpenReceiver = NonNullable<OAuthOptions["signIn"]>;
 export interface RecordedRequests {
   /** Sends a request to the server through the recorder. */
   readonly fetch: Fetch;
-  /** Records sign-ins, which take place at other servers too. */
+  /** Records sign-ins, which also involve other servers. */
   readonly signIns: {
-    /** The same `fetch`, with every exchange recorded. */
+    /** Wraps a `fetch` so that every exchange is recorded. */
     fetch(fetch: Fetch): Fetch;
-    /** The same receiver, with the authorization request and the redirect recorded. */
+    /** Wraps a receiver so that the authorization request and the redirect are recorded. */
     receiver(open: OpenReceiver): OpenReceiver;
   };
 }
@@ -62,8 +62,8 @@ export interface RecordedRequests {
 export type Header = readonly [name: string, value: string];
 
 /**
- * The server that `host:server` or `file:server` names; undefined for a word of another form.
- * @throws Failure for a host or server that is not there, and for what its configuration leaves open
+ * The server named by `host:server` or `file:server`; undefined for a word of another form.
+ * @throws Failure if the host or server does not exist, or its configuration is incomplete
  */
 export async function configuredTarget(
   word: string,
@@ -76,7 +76,7 @@ export async function configuredTarget(
   if (host === undefined && !isFile) {
     const known = hosts.map((each) => each.name);
     const near = /\s/.test(word) ? undefined : didYouMean(prefix, known);
-    if (near === undefined) return undefined; // It may be a command.
+    if (near === undefined) return undefined; // The word may be a command.
     throw usageFailure(`there is no host ${prefix}: parlance knows ${known.join(", ")}`, near);
   }
   const files = filesOf(host === undefined ? [] : [host], undefined);
@@ -96,7 +96,7 @@ async function namesIn(file: ConfigurationFile): Promise<readonly string[]> {
     const loaded = await load(file);
     return (loaded?.configuration.servers ?? []).map(({ name }) => `${file.host?.name}:${name}`);
   } catch (error) {
-    if (error instanceof Failure) return []; // Completion scripts have no place for an error.
+    if (error instanceof Failure) return []; // Completion scripts cannot show an error.
     throw error;
   }
 }
@@ -148,14 +148,14 @@ class Configured {
     return typeof value === "string" ? this.expanded(value) : undefined;
   }
 
-  /** A member that is an object of texts. Numbers become texts; null removes a value. */
+  /** A member that is an object of strings. Numbers become strings; null removes a value. */
   texts(member: string): Readonly<Record<string, string>> {
     const value = this.#members[member];
     const entries = Object.entries(isObject(value) ? value : {}).filter(([, text]) => text !== null);
     return Object.fromEntries(entries.map(([name, text]) => [name, this.expanded(String(text))]));
   }
 
-  /** The variables of this process that `env_vars` lists, as Codex has it. */
+  /** The variables of this process listed in `env_vars`, as in Codex. */
   passedOn(): Readonly<Record<string, string>> {
     const { env_vars: names } = this.#members;
     const listed = (Array.isArray(names) ? names : []).map((each: unknown) => (isObject(each) ? each.name : each));
@@ -175,7 +175,7 @@ class Configured {
     }
   }
 
-  /** As all hosts write them, and Codex. */
+  /** The headers, in the syntax of all hosts, including Codex. */
   headers(): readonly Header[] {
     const named = this.texts("env_http_headers");
     const [bearer] = Object.values(this.#ofEnvironment([["bearer", String(this.#members.bearer_token_env_var ?? "")]]));
@@ -186,7 +186,7 @@ class Configured {
     ];
   }
 
-  /** Values of variables of this process, under other names; those that are not set are left out. */
+  /** Values of variables of this process, under other names; unset variables are left out. */
   #ofEnvironment(pairs: readonly (readonly [name: string, variable: string])[]): Readonly<Record<string, string>> {
     const { env } = this.#variables;
     return Object.fromEntries(
@@ -206,7 +206,7 @@ interface Variables {
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** The value of a variable; undefined for a syntax that the host does not know, which stays unchanged. @throws Failure */
+/** The value of a variable; undefined for syntax that the host does not support, which stays unchanged. @throws Failure */
 type Resolve = (name: string, variables: Variables) => string | undefined;
 
 const resolvers: Readonly<Record<VariableForms, Resolve>> = {
@@ -246,7 +246,7 @@ const resolvers: Readonly<Record<VariableForms, Resolve>> = {
   },
 };
 
-/** A text of a configuration with its variables replaced, as its host does. @throws Failure for one without a value */
+/** Replaces the variables in a text of a configuration, as its host does. @throws Failure if a variable has no value */
 function expand(text: string, variables: Variables): string {
   const resolve = resolvers[variables.forms];
   return text.replace(/\$\{([^{}]*)\}/g, (written, name: string) => resolve(name, variables) ?? written);

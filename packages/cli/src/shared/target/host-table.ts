@@ -17,11 +17,11 @@ export interface HostFile {
   readonly path: string;
   /** The path of members to the servers. */
   readonly section: readonly string[];
-  /** The folder of the project that the servers are for; undefined for those of the user. */
+  /** The folder of the project that the file is for; undefined for a file of the user. */
   readonly project?: string;
 }
 
-/** The syntax of variables in a configuration; see the table in `variables.ts`. */
+/** The syntax of variables in a configuration; see `configured-target.ts`. */
 export type VariableForms = "none" | "shell" | "editor" | "env-and-file";
 
 /** A program that starts MCP servers from a configuration of the user. */
@@ -30,10 +30,10 @@ export interface Host {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly title: string;
-  /** Whether it finds commands on the PATH of a shell, or only on that of the system. */
+  /** Whether it looks for commands on the PATH of a shell, or only on that of the system. */
   readonly commands: "shell" | "system";
   readonly variables: VariableForms;
-  /** The files that it reads, existing or not. The first file with a server of a name counts. */
+  /** The files that it reads, existing or not. If several have a server with the same name, the first one counts. */
   readonly files: (surroundings: Surroundings) => readonly HostFile[];
 }
 
@@ -83,7 +83,7 @@ export const hosts: readonly Host[] = [
     files: (at) => {
       const own = { path: pathsOf(at).join(at.home, ".cursor", "mcp.json"), section: servers };
       const project = projectFile(at, servers, ".cursor", "mcp.json");
-      return project.path === own.path ? [own] : [project, own]; // The same file in the home folder.
+      return project.path === own.path ? [own] : [project, own]; // In the home folder, this is the file of the user.
     },
   },
   {

@@ -6,7 +6,7 @@ import { type Route, signalGroup, type TargetChannel } from "./route.js";
 type RawTransport = Pick<ConstructorParameters<typeof RawChannel>[0], "channel" | "write" | "kill">;
 
 interface OpenOptions extends RawOptions {
-  /** Milliseconds to wait for the first answer of a server on a channel, which may have to start. Default: `timeout`. */
+  /** Milliseconds to wait for the first response of a server on a channel, which may have to start. Default: `timeout`. */
   readonly firstTimeout?: number;
   /** The revision of the session, as far as it is known. */
   readonly revision: Revision | undefined;
@@ -25,7 +25,7 @@ export function openRawClient(route: Route, { revision, ...options }: OpenOption
   return new RawHttp({ ...options, url: url.href, headers, mirrors, version: mirrors ? revision.version : undefined });
 }
 
-/** The functions of a raw client on a channel. A process takes bytes of any kind on its stdin, and can be killed. */
+/** The transport of a raw client on a channel. A process accepts arbitrary bytes on its stdin, and can be killed. */
 export function rawTransport(channel: TargetChannel): RawTransport {
   if (!("stdin" in channel)) return { channel };
   return {
@@ -35,7 +35,7 @@ export function rawTransport(channel: TargetChannel): RawTransport {
   };
 }
 
-/** The framing of stdio, with an observer that takes the bytes first. */
+/** The framing of stdio, with an observer of the raw bytes. */
 export function observedLines(onBytes: (chunk: Uint8Array) => void): Framing {
   return {
     ...lines,

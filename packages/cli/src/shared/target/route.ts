@@ -5,10 +5,10 @@ import type { Target } from "./target.js";
 
 type ChildChannelOptions = NonNullable<Parameters<typeof childChannel>[1]>;
 
-/** A channel to a target. One to a started process also has what only a process has. */
+/** A channel to a target; for a started process, with the members of a child channel. */
 export type TargetChannel = Channel & Partial<ChildChannel>;
 
-/** How a channel to a target is opened. Each kind of target uses the options that concern it. */
+/** Options of opening a channel. Each kind of target uses those that apply to it. */
 export interface DialOptions extends Pick<ChildChannelOptions, "onStderr" | "framing" | "exitGrace"> {
   /** Milliseconds until a WebSocket must be open. */
   readonly openTimeout?: number;
@@ -21,7 +21,7 @@ export type Route =
   | { readonly kind: "channel"; readonly dial: (options?: DialOptions) => TargetChannel }
   | ({ readonly kind: "http" } & Pick<UrlTarget, "url" | "headers" | "recorded">);
 
-/** The route to a target. What it needs of the library is loaded here: each kind of target needs another part. */
+/** The route to a target. Parts of the library are loaded on demand, because each kind of target needs another part. */
 export async function routeTo(target: Target): Promise<Route> {
   if (target.kind === "module") return { kind: "channel", dial: target.dial };
   if (target.kind === "command") {
@@ -44,11 +44,11 @@ function commandOf({ command, args, env, cwd }: CommandTarget): Command {
   return { command, args, env, inheritEnv: "all", ...(cwd !== undefined && { cwd }) };
 }
 
-/** The started processes, until they are known to have exited. */
+/** The started processes that are not known to have exited. */
 const running = new Set<ChildChannel>();
 const forces = new WeakSet<AbortSignal>();
 
-/** Makes sure that a process does not outlive this program, nor a second interrupt. */
+/** Ensures that a process does not outlive this program or a second interrupt. */
 function owned(child: ChildChannel, force: AbortSignal | undefined): ChildChannel {
   if (running.size === 0) process.once("exit", killRunning);
   for (const each of running) if (each.exit !== undefined) running.delete(each);

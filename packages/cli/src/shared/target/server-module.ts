@@ -8,7 +8,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 
-/** Milliseconds for a module to load. A module that serves itself never finishes. */
+/** Milliseconds for a module to load. A module that starts its own server may never finish. */
 const loadTime = 5_000;
 
 /** Imports a file and returns the server that it exports. @throws Failure with the place of the error in the file */
@@ -53,7 +53,7 @@ function importFailure(path: string, error: unknown): Failure {
   return new Failure(message, remedy === undefined ? details : { ...details, remedy });
 }
 
-/** Lines of a stack that are shown. */
+/** The maximum number of stack lines shown. */
 const mostPlaces = 6;
 
 /** The lines of the stack that are in the user's files. */
@@ -74,8 +74,8 @@ function shortPath(place: string): string {
 }
 
 /**
- * Where a module cannot be parsed, Node tells only on stderr, and only of a program that ends of it. Nothing of the module is run:
- * it does not get so far.
+ * The place of a syntax error. Node reports it only on stderr of a program that the error ends, so the module is loaded in
+ * another process. None of its code runs.
  */
 function syntaxPlace(path: string): readonly string[] {
   const program = `import ${JSON.stringify(pathToFileURL(resolve(path)).href)}`;
@@ -86,8 +86,8 @@ function syntaxPlace(path: string): readonly string[] {
 }
 
 /**
- * Lets Node import a TypeScript module with the tsx of its project, if this Node does not strip types itself. Registered before the
- * import: Node remembers a module whose import has failed.
+ * Registers the tsx of the project, so that Node can import a TypeScript module if it does not strip types itself. This must
+ * precede the import, because Node caches failed imports.
  */
 async function prepareTypeScript(path: string): Promise<void> {
   const stripsTypes = "typescript" in process.features && process.features.typescript;
@@ -97,7 +97,7 @@ async function prepareTypeScript(path: string): Promise<void> {
   try {
     entry = createRequire(resolve(path)).resolve("tsx");
   } catch {
-    return; // The import fails, with the remedy.
+    return; // The import fails, and its failure has the remedy.
   }
   await import(pathToFileURL(entry).href); // As `node --import tsx` does.
 }

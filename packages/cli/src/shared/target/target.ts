@@ -28,7 +28,7 @@ export const targetHelp: string = `A <target> is one of
                        ${hostWords("                       ")}
   ./mcp.json:server    the same in any file, JSON or TOML`;
 
-/** Splits a command line at the first `--`: after it stands a command to start. */
+/** Splits a command line at the first `--`, after which the words are a command to start. */
 export function partCommandLine(argv: readonly string[]): {
   readonly own: readonly string[];
   readonly command?: readonly string[];
@@ -43,13 +43,13 @@ export function namesConfigured(word: string): boolean {
   return /\.(?:jsonc?|toml)$/.test(prefix) || hosts.some(({ name }) => name === prefix);
 }
 
-/** The target that is written as one word. @throws Failure for one that cannot be reached */
+/** The target written as one word. @throws Failure for an invalid target */
 export async function parseTarget(word: string, inputs: Readonly<Record<string, string>> = {}): Promise<Target> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(word)) return urlTarget(word);
   if (/^(localhost|[\w.-]+\.[a-z]{2,}|[\d.]+|\[[\da-f:]+\]):\d+(\/\S*)?$/i.test(word))
     throw usageFailure(`${word} has no scheme`, `write http://${word}`);
   if (/^\S*?[\w.-]:[^/\\]/.test(word)) {
-    // Load the reader of configurations only where the word may name one.
+    // Load the reader of configurations only if the word may name one.
     const { configuredTarget } = await import("./configured-target.js");
     const configured = await configuredTarget(word, inputs);
     if (configured !== undefined) return configured;
@@ -92,7 +92,7 @@ async function loadModule(path: string): Promise<Target> {
       exitCode: exitCodes.unreachable,
       remedy: "a command goes after --: parlance talk -- command args…",
     });
-  // Only a module needs the server side of the library.
+  // Only modules need the server side of the library.
   const { loadServer } = await import("./server-module.js");
   const { serveChannel } = await import("@parlance/mcp/server");
   const server = await loadServer(path);
@@ -105,9 +105,8 @@ async function loadModule(path: string): Promise<Target> {
 }
 
 /**
- * The words of a command written as one string, without a shell: white space parts them, `'…'` takes everything as it is,
- * `"…"` too but for `\"` and `\\`. A backslash elsewhere is a backslash, as in paths on Windows.
- * Undefined if a quote is not closed.
+ * Splits a command written as one string into words, without a shell. White space separates words; `'…'` is literal, and so is
+ * `"…"` except for `\"` and `\\`. A backslash elsewhere is literal, as in paths on Windows. Undefined if a quote is not closed.
  */
 export function splitWords(text: string): readonly string[] | undefined {
   const words: string[] = [];

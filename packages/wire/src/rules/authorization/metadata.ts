@@ -128,7 +128,9 @@ function splitUrl(url: string, suffix: string): string {
   return before + after;
 }
 
-/** Whether two URLs are equal apart from a trailing slash, which is removed before a suffix is inserted and so cannot be known. */
+/**
+ * Whether two URLs are equal apart from a trailing slash, which is removed before a suffix is inserted and so cannot be known.
+ */
 function isSameUrl(one: string, other: string): boolean {
   return one.replace(/\/$/, "") === other.replace(/\/$/, "");
 }

@@ -21,18 +21,18 @@ import { openingProbes } from "./probes/opening.js";
 export interface ProbeResult {
   readonly probe: Probe;
   readonly finding: Finding;
-  /** Numbers of the first and the last frame that it is about. */
+  /** Numbers of the first and the last frame of the probe. */
   readonly frames: readonly [first: number, last: number];
-  /** Of a probe that failed. */
+  /** The verdict; undefined unless the probe failed. */
   readonly verdict: Verdict | undefined;
 }
 
 /** The results of one revision. */
 export interface RevisionResult {
   readonly revision: Revision;
-  /** Why the server does not speak it; undefined where it does. */
+  /** Why the server does not support the revision; undefined if it does. */
   readonly notSpoken: string | undefined;
-  /** Of a revision that is not spoken: those of its authorization, if the server requires a token. */
+  /** The results. For an unsupported revision, only those on authorization, if the server requires a token. */
   readonly results: readonly ProbeResult[];
 }
 
@@ -41,11 +41,11 @@ export interface Examination {
   readonly revisions: readonly RevisionResult[];
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
-  /** The verdicts on the messages of the server. The client broke many rules on purpose. */
+  /** The verdicts on the messages of the server. Those on the client are left out: it breaks many rules on purpose. */
   readonly verdicts: readonly Verdict[];
-  /** The probes that failed, in the same words. */
+  /** The failed probes, as verdicts. */
   readonly failures: readonly Verdict[];
-  /** The requests that waited for an answer when the examination was interrupted. */
+  /** The requests without a response when the examination was interrupted. */
   readonly waiting: ReturnType<Conversation["pending"]>;
 }
 
@@ -55,16 +55,16 @@ export interface ExamineOptions {
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
   readonly signal: AbortSignal;
-  /** Tokens that the server has to refuse. Default: none. */
+  /** Tokens that the server must refuse. Default: none. */
   readonly refused?: Pick<Access, "foreign" | "otherUser">;
-  /** Told what is done at the moment. */
+  /** Called with the current step, in words. */
   readonly onProgress?: (words: string) => void;
-  /** Called once if the server has not answered anything for so many milliseconds. */
+  /** Called once if the server is slow to start, with the milliseconds that it has not responded. */
   readonly onSlowStart?: (milliseconds: number) => void;
   readonly header: HeaderEntry;
 }
 
-/** Every probe, in the order in which it is asked. */
+/** Every probe, in order. */
 export const probes: readonly Probe[] = [
   ...openingProbes,
   ...messageProbes,
@@ -73,16 +73,16 @@ export const probes: readonly Probe[] = [
   ...authorizationProbes,
 ];
 
-/** The timeout of the first answer, during which a server may have to start, in timeouts of other answers: by default 30 s. */
+/** The factor of the timeout for the first response, because the server may have to start: 30 s by default. */
 const startFactor = 6;
 
-/** How long the server takes to start, as far as it is known. */
+/** The start time of the server, as far as it is known. */
 interface StartTime {
-  /** Milliseconds from its start to its first answer; undefined before the first one was started. */
+  /** The most milliseconds from a start to the first response; undefined before the first start. */
   slowest: number | undefined;
 }
 
-/** Asks a server everything that can be asked from outside, in every revision that it speaks, and records it. */
+/** Runs every probe on a server, in every revision that it supports, and records the messages. */
 export async function examine(route: Route, options: ExamineOptions): Promise<Examination> {
   const entries: Entry[] = [options.header];
   const conversation = new Conversation();
@@ -91,7 +91,7 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
     conversation.push(entry);
   });
   let waiting: Examination["waiting"] = [];
-  // When the servers have been closed, nothing waits any more.
+  // Read before the servers are closed: closing ends every wait.
   const interrupted = (): void => {
     waiting = conversation.pending(writer.now).filter(({ over }) => !over);
   };
@@ -147,13 +147,13 @@ class RevisionExamination {
     }
     for (const probe of probes) {
       const result = await this.#ask(probe, subject);
-      if (this.#options.signal.aborted) break; // Without a response because the examination was cancelled.
+      if (this.#options.signal.aborted) break; // An interrupted probe has no response to judge.
       if (result === undefined) continue;
       results.push(result);
       const { finding } = result;
       const isOver = probe.endsConversation === true && finding.is !== "skipped";
       if (!isOver && (finding.is !== "failed" || (await subject.stillAnswers()).is === "passed")) continue;
-      // One that was brought to its end is examined further as a new one.
+      // A probe that ends the conversation: open a new one for the next.
       await client.close();
       ({ client, subject, opened } = await this.#open());
       if (opened.is === "failed") break;
@@ -162,7 +162,10 @@ class RevisionExamination {
     return { revision, notSpoken: undefined, results };
   }
 
-  /** Until a token is accepted, nothing tells which revisions the server speaks: it is judged by the newest one. */
+  /**
+   * Whether this is the newest revision. Without an accepted token, the supported revisions are unknown, so authorization is
+   * judged by the newest only.
+   */
   get #isNewest(): boolean {
     return (this.#options.revisions ?? revisions).at(-1) === this.#revision;
   }
@@ -198,7 +201,7 @@ class RevisionExamination {
     const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();
     clearTimeout(slow);
-    // One that is silent is not waited for so long again.
+    // A silent server does not get the long timeout again.
     const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
     this.#start.slowest = Math.max(this.#start.slowest ?? 0, took);
     return { client, subject, opened };
@@ -238,7 +241,7 @@ class RevisionExamination {
   }
 }
 
-/** The last one: how a server leaves. */
+/** The last probe: whether the server exits when its stdin ends. */
 export const leaving: Probe = {
   id: "XS-1",
   level: byEra("may", "should"),

@@ -18,24 +18,24 @@ import {
   type Verdict,
 } from "@parlance/wire";
 
-/** One question that a server is asked, how its answer is judged, and by which sentence. */
+/** A request to a server, with the judgement of the response and the sentence that requires it. */
 export interface Probe extends Requirement {
   /** The revisions and transports that it applies to. Default: all. */
   readonly applies?: (revision: Revision, transport: Subject["transport"]) => boolean;
-  /** It ends the conversation, so that what follows needs a new one. */
+  /** Whether it ends the conversation, so that the next probe needs a new one. */
   readonly endsConversation?: true;
-  /** It can be asked of a server that requires a token, without one. */
+  /** Whether it works without a token on a server that requires one. */
   readonly needsNoToken?: true;
-  /** Asks. Rejects only for a fault of our own. */
+  /** Runs the probe. Rejects only for a bug of this program. */
   readonly ask: (subject: Subject) => Promise<Finding>;
 }
 
-/** A probe that failed. */
+/** The result of a failed probe. */
 interface Failed {
   readonly is: "failed";
   /** The observed behaviour, in one sentence. */
   readonly says: string;
-  /** Why that does not break the sentence of the probe, so that it is a note. */
+  /** Why it does not break the sentence of the probe; then it is only a note. */
   readonly doubt?: string;
 }
 
@@ -43,10 +43,10 @@ interface Failed {
 export type Finding =
   | { readonly is: "passed" }
   | Failed
-  /** There was nothing to ask, or no way to. */
+  /** The probe could not run. */
   | { readonly is: "skipped"; readonly why: string };
 
-/** The verdict on the answer to a probe that failed. */
+/** The verdict of a failed probe. */
 export function verdictOf(probe: Probe, { says, doubt = probe.doubt }: Failed, n: number, revision: Revision): Verdict {
   return {
     rule: probe,
@@ -64,10 +64,10 @@ export function verdictOf(probe: Probe, { says, doubt = probe.doubt }: Failed, n
   };
 }
 
-/** It is as it should be. */
+/** The finding of a probe that passed. */
 export const passed: Finding = { is: "passed" };
 
-/** @param says what was seen instead; safe to print */
+/** @param says the observed behaviour; safe to print */
 export function failed(says: string): Finding {
   return { is: "failed", says };
 }
@@ -77,7 +77,7 @@ export function asNote(finding: Finding, doubt: string): Finding {
   return finding.is === "failed" ? { ...finding, doubt } : finding;
 }
 
-/** @param why there is nothing to ask, or no way to */
+/** @param why the reason why the probe cannot run */
 export function skipped(why: string): Finding {
   return { is: "skipped", why };
 }
@@ -85,7 +85,7 @@ export function skipped(why: string): Finding {
 /** The access to a server over HTTP. */
 export interface Access {
   readonly url: URL;
-  /** The value of `Authorization` that the user gives. */
+  /** The value of `Authorization` that the user gave. */
   readonly authorization: string | undefined;
   /** The same with a token of another server. */
   readonly foreign: string | undefined;
@@ -99,7 +99,7 @@ export class Subject {
   readonly messages: Messages;
   /** The capabilities that it has advertised. */
   capabilities: JsonObject = {};
-  /** Undefined for a server that is not on HTTP. */
+  /** The access over HTTP; undefined for another transport. */
   readonly access: Access | undefined;
   readonly #client: RawClient;
   #lastId = 100;
@@ -121,12 +121,12 @@ export class Subject {
     return this.#client.transport;
   }
 
-  /** The HTTP session that the server has named. */
+  /** The id of the HTTP session; undefined if the server did not set one. */
   get sessionId(): string | undefined {
     return this.#client.sessionId;
   }
 
-  /** Whether the server has said that it can do it. */
+  /** Whether the server advertises a capability. */
   offers(capability: string): boolean {
     let value: unknown = this.capabilities;
     for (const name of capability.split(".")) value = isObject(value) ? value[name] : undefined;
@@ -138,12 +138,12 @@ export class Subject {
     return this.#client.errorsWithoutId;
   }
 
-  /** Sends a text as it is. */
+  /** Sends a text unchanged. */
   send(text: string, id?: string | number, request?: RawRequest): Promise<RawReply> {
     return this.#client.send(text, id, request);
   }
 
-  /** Sends a request of any method, sound in all that the revision demands of every request. */
+  /** Sends a request with everything that the revision requires of every request. */
   ask(
     method: string,
     params: JsonObject = {},
@@ -153,7 +153,7 @@ export class Subject {
     return this.send(this.request(id, method, params), id, http);
   }
 
-  /** A request as `ask` sends it. */
+  /** The text of a request as `ask` sends it. */
   request(id: string | number, method: string, params: JsonObject = {}): string {
     const whole = { ...this.#meta(), ...params };
     const isEmpty = Object.keys(whole).length === 0;
@@ -164,19 +164,19 @@ export class Subject {
     return this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
   }
 
-  /** An id that was not used yet. */
+  /** An unused id. */
   nextId(): number {
     this.#lastId += 1;
     return this.#lastId;
   }
 
-  /** Sends what every server answers: a discovery or a ping. */
+  /** Sends a request that every server answers: a discovery or a ping. */
   askAnything(http?: RawRequest): Promise<RawReply> {
     const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
     return this.ask(method, {}, this.nextId(), http);
   }
 
-  /** Fails unless the server answers what every server answers: it is still there, and has not lost count. */
+  /** Fails unless the server still answers a ping or a discovery, with the right id. */
   async stillAnswers(): Promise<Finding> {
     const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
     const { answer, silence } = await this.ask(method);
@@ -184,19 +184,22 @@ export class Subject {
     return "result" in answer ? passed : failed(`afterwards ${method} was answered with ${describe(answer)}`);
   }
 
-  /** The first page of a list; none where it is refused. */
+  /** The items of the first page of a list; empty if the server refuses the request. */
   async list(method: string, member: string): Promise<readonly JsonObject[]> {
     const { answer } = await this.ask(method);
     const items = isObject(answer?.result) ? answer.result[member] : undefined;
     return Array.isArray(items) ? items.filter(isObject) : [];
   }
 
-  /** Opens the conversation, where the revision has such a thing. What is wrong is said by what it resolves to. */
+  /**
+   * Opens the conversation: a handshake or a discovery. Resolves to a failure if the server does not respond as the revision
+   * requires.
+   */
   async open(): Promise<Finding> {
     return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
   }
 
-  /** Whether the server requires a token, and has got none that it accepts. */
+  /** Whether the server requires a token and did not accept one. */
   get isUnauthorized(): boolean {
     return this.#openingStatus === 401;
   }
@@ -233,12 +236,12 @@ export class Subject {
   /** The `_meta` members that every request of the stateless era must have. */
   #meta(): JsonObject {
     if (this.revision.era !== "stateless") return {};
-    const { params } = this.messages.request(1, methods.discover, {} as never); // Its params are filled in.
+    const { params } = this.messages.request(1, methods.discover, {} as never); // The example of the revision has params.
     return isObject(params) ? { _meta: params._meta } : {};
   }
 }
 
-/** An answer in a few words, safe to print. */
+/** A response in a few words, safe to print. */
 export function describe(answer: JsonObject): string {
   const { error, result } = answer;
   if (isObject(error)) return `error ${quoted(error.code)} ${quoted(error.message)}`;
@@ -247,13 +250,13 @@ export function describe(answer: JsonObject): string {
 
 const longest = 120;
 
-/** A value as JSON, cut short and safe to print. */
+/** A value as JSON, truncated and safe to print. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return escapeControls(text.length <= longest ? text : `${text.slice(0, longest)}…`);
 }
 
-/** Whether a reply is an error with one of these codes; what it is instead otherwise. */
+/** Passes for an error response with one of these codes; fails with a description otherwise. */
 export function expectError(reply: RawReply, codes: readonly number[]): Finding {
   const { answer, silence } = reply;
   const wanted = codes.join(" or ");
@@ -262,16 +265,16 @@ export function expectError(reply: RawReply, codes: readonly number[]): Finding 
   return codes.includes(code as number) ? passed : failed(`${describe(answer)}, expected error ${wanted}`);
 }
 
-/** Why an error with another code is a note: codes stand in tables, without a MUST. */
+/** Why an error with another code is only a note: the specification lists codes in tables, without a MUST. */
 export const noCode = "no sentence demands the code";
 
-/** The same, where the sentence demands an error and no sentence demands its code. */
+/** Like `expectError`, if the sentence requires an error, and no sentence requires its code. */
 export function expectRefusal(reply: RawReply, codes: readonly number[]): Finding {
   const found = expectError(reply, codes);
   return isObject(reply.answer?.error) ? asNote(found, noCode) : found;
 }
 
-/** Whether a reply is a result; what it is instead otherwise. */
+/** Passes for a result; fails with a description otherwise. */
 export function expectResult({ answer, silence }: RawReply): Finding {
   if (answer === undefined) return failed(`no answer (${silence}), expected a result`);
   return "result" in answer ? passed : failed(`${describe(answer)}, expected a result`);

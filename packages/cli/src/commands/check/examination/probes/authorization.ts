@@ -13,7 +13,7 @@ import { isReadOnly, needsArguments } from "./features.js";
 /** The revisions in which an MCP server is a resource server of OAuth. */
 const asResourceServer: NonNullable<Probe["applies"]> = ({ facts }, transport) =>
   transport === "http" && facts.authorization !== "none" && facts.authorization !== "own server";
-/** Those that have metadata at well-known places, and scopes in challenges. */
+/** The revisions with metadata at well-known URLs, and scopes in challenges. */
 const withScopes: NonNullable<Probe["applies"]> = (revision, transport) =>
   asResourceServer(revision, transport) && revision.facts.authorization !== "resource server";
 
@@ -25,7 +25,7 @@ const onAccess = byEra(
   `${authorization}/security-considerations#access-token-privilege-restriction`,
 );
 
-/** The duties of a server that requires tokens. */
+/** The probes of a server that requires tokens. */
 export const authorizationProbes: readonly Probe[] = [
   {
     id: "XA-1",
@@ -179,7 +179,7 @@ export const authorizationProbes: readonly Probe[] = [
 
 type Refusal = NonNullable<RawReply["http"]>;
 
-/** Hands the refusal of a request without a token to a probe, if the server is one that requires tokens. */
+/** Runs a probe with the refusal of a request without a token; skipped if the server requires no token. */
 async function ofProtected(
   subject: Subject,
   judge: (refusal: Refusal) => Finding | Promise<Finding>,
@@ -194,12 +194,12 @@ async function ofProtected(
   return judge(http);
 }
 
-/** A sound request with this value of `Authorization`. */
+/** Sends a valid request with this value of `Authorization`. */
 function withToken(subject: Subject, value: string, request: RawRequest = {}): Promise<RawReply> {
   return subject.askAnything({ ...request, headers: { ...request.headers, authorization: value } });
 }
 
-/** Judges the refusal of each invalid token. A request with a token that is served is a finding too. */
+/** Judges the refusal of each invalid token, and fails if a request with such a token is served. */
 function ofBadTokens(subject: Subject, judge: (refusal: Refusal) => Finding): Promise<Finding> {
   return ofProtected(subject, async () => {
     for (const [which, token] of Object.entries(badTokens)) {
@@ -228,7 +228,7 @@ async function ignoresQuery(subject: Subject): Promise<Finding> {
   return status >= 400 ? passed : failed(`the status is ${status}, expected 401`);
 }
 
-/** The lists and the tools that may be called. */
+/** Whether a 403 for missing scopes names them: tries the lists, and tools that are safe to call. */
 async function namesScopes(subject: Subject): Promise<Finding> {
   if (subject.access?.authorization === undefined) return skipped("there is no token");
   const lists = [methods.listTools, methods.listResources, methods.listPrompts];
@@ -252,7 +252,7 @@ async function namesScopes(subject: Subject): Promise<Finding> {
   return refused === 0 ? skipped("the token has the scopes for all that may be asked") : passed;
 }
 
-/** The tools that are called: a server may list any number. */
+/** The maximum number of tools that are called: a server may list any number. */
 const mostCalls = 10;
 
 /** The metadata at one place. */
@@ -261,7 +261,10 @@ interface Metadata {
   readonly value: JsonObject;
 }
 
-/** The metadata that the server has, at each of its places. Other origins are not asked: a hostile server would choose them. */
+/**
+ * The metadata of the server, from each possible URL. URLs of other origins are not requested: a hostile server would choose
+ * them.
+ */
 async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly Metadata[]> {
   const url = subject.access?.url;
   if (url === undefined) return [];
@@ -275,7 +278,7 @@ async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly 
   return found;
 }
 
-/** Metadata has no headers of the protocol. */
+/** Removes the MCP headers: requests for metadata have none. */
 const withoutMcp = { [mcpHeaders.session]: "", [mcpHeaders.protocolVersion]: "", [mcpHeaders.method]: "" };
 
 async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Finding> {
@@ -284,7 +287,7 @@ async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Findi
   if (named === undefined && !withScopes(subject.revision, "http"))
     return failed("the challenge has no resource_metadata");
   if (url !== undefined && named !== undefined && URL.canParse(named, url) && new URL(named, url).origin !== url.origin)
-    return passed; // That it is there is the business of its origin.
+    return passed; // The metadata of another origin is not checked.
   const found = await metadataOf(subject, refusal);
   const isNamed = named !== undefined && found.some(({ place }) => place.href === new URL(named, url).href);
   if (named !== undefined && !isNamed)
@@ -299,7 +302,7 @@ function ofMetadata(subject: Subject, judge: (metadata: Metadata, url: URL) => F
     const all = await metadataOf(subject, refusal);
     if (url === undefined || all.length === 0) return skipped("there is no metadata");
     const findings = all.map((each) => atPlace(each.place, judge(each, url)));
-    // What breaks the sentence comes before a note.
+    // Report a broken sentence rather than a note.
     return (
       findings.find((each) => each.is === "failed" && each.doubt === undefined) ??
       findings.find(({ is }) => is === "failed") ??
@@ -334,6 +337,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return undefined; // It is no metadata then.
+    return undefined; // Not metadata.
   }
 }

@@ -26,7 +26,7 @@ interface List {
   /** The members of a page that the schema declares. */
   readonly declaration: string;
   readonly page: string;
-  /** Where the stateless era demands that who has declared the capability answers. */
+  /** The sentence of the stateless era that requires a response if the capability is declared. */
   readonly demanded?: { readonly sentence: string; readonly page: string };
 }
 
@@ -80,7 +80,7 @@ const lists: readonly List[] = [
   },
 ];
 
-/** The probes of features that a server has declared. */
+/** The probes of declared features. */
 export const featureProbes: readonly Probe[] = [
   ...lists.map((list): Probe => {
     const { id, capability, method, declaration, page, demanded } = list;
@@ -205,7 +205,7 @@ function offered(subject: Subject, capability: string, ask: () => Promise<Findin
   return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
 }
 
-/** The most pages of a list: a server may send cursors without end. */
+/** The maximum number of pages of a list: a server may send cursors without end. */
 const mostPages = 50;
 
 async function pages(subject: Subject, { method, member, demanded }: List): Promise<Finding> {
@@ -243,12 +243,12 @@ async function callWithoutArguments(subject: Subject): Promise<Finding> {
   );
 }
 
-/** Whether a tool has required arguments: a call without them does nothing. */
+/** Whether a tool has required arguments, so that a call without arguments has no effect. */
 export function needsArguments({ inputSchema }: JsonObject): boolean {
   return isObject(inputSchema) && Array.isArray(inputSchema.required) && inputSchema.required.length > 0;
 }
 
-/** Whether a tool says that it only reads. */
+/** Whether the annotations of a tool say that it only reads. */
 export function isReadOnly({ annotations }: JsonObject): boolean {
   return isObject(annotations) && annotations.readOnlyHint === true;
 }

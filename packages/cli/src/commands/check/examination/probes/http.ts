@@ -10,7 +10,7 @@ const onSending = byEra(
   "basic/transports/streamable-http#sending-messages",
 );
 
-/** The requirements of a server for HTTP requests, and its errors. */
+/** The probes of HTTP: validation of requests, and statuses. */
 export const httpProbes: readonly Probe[] = [
   {
     id: "XH-1",
@@ -57,7 +57,7 @@ export const httpProbes: readonly Probe[] = [
     applies: overStreamable,
     async ask(subject) {
       const { http: { status = 0 } = {}, answer } = await subject.notify("notifications/parlance-no-such-thing");
-      // A server may refuse what it does not know.
+      // A server may refuse an unknown version.
       if (status >= 400) return skipped(`the server does not accept it: the status is ${status}`);
       if (status !== 202) return failed(`the status is ${status}, expected 202`);
       return answer === undefined ? passed : failed(`the body holds ${describe(answer)}`);
@@ -130,7 +130,7 @@ async function refuses(subject: Subject, request: RawRequest): Promise<Finding> 
   return status >= 400 && status < 500 ? passed : failed(`the status is ${status}, expected a refusal`);
 }
 
-/** The status of a request that is sound but for what its headers are made to say; 0 where there is none. */
+/** The status for a request that is valid except for the given headers; 0 without an HTTP response. */
 async function statusOf(subject: Subject, request: RawRequest): Promise<number> {
   const { http: { status = 0 } = {} } = await subject.askAnything(request);
   return status;

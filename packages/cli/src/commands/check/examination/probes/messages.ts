@@ -22,7 +22,7 @@ const sameId = ({ facts }: Revision): string =>
     ? "Responses MUST include the same ID as the request they correspond to."
     : "Result responses MUST include the same ID as the request they correspond to.";
 
-/** Probes of the rules of JSON-RPC for a server. */
+/** The probes of JSON-RPC. */
 export const messageProbes: readonly Probe[] = [
   {
     id: "XM-1",

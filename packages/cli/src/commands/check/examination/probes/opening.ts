@@ -1,7 +1,7 @@
 import { isObject, metaKeys, methods } from "@parlance/mcp/protocol";
 import { describe, expectError, expectRefusal, expectResult, failed, type Probe, passed, quoted } from "../probe.js";
 
-/** How a conversation begins, in both eras. */
+/** The probes of the start of a conversation, in both eras. */
 export const openingProbes: readonly Probe[] = [
   {
     id: "XL-1",
@@ -30,7 +30,7 @@ export const openingProbes: readonly Probe[] = [
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });
       const { invalidParams, headerMismatch = 0 } = subject.revision.codes;
-      // The header names a revision that the body does not name: that may be what the server says first.
+      // The header and the body name different revisions; the server may report that first.
       return expectRefusal(await subject.send(text, id), [invalidParams, headerMismatch]);
     },
   },
