@@ -1,15 +1,36 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ByteBudget } from "../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
-import { networkOf } from "../../http/server/peers.js";
-import type { HttpHeaders, HttpRequest, HttpResponse } from "../../http/server/request.js";
+import type { ConnectionEnds } from "../../http/server/origin-check.js";
+import {
+  BodyFault,
+  BodyReader,
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  notUtf8,
+  tooLong,
+} from "../../http/server/request.js";
 import type { EventSink, EventStream } from "../../http/server/streams/event-stream.js";
-import { NodeRequest } from "./node-request.js";
+import { decodeUtf8 } from "../../transport/framing/utf8.js";
+import { closeLingering } from "./lingering-close.js";
+
+/**
+ * Headers of which Node returns only the first value. All values are checked: a proxy may have checked the first, and a
+ * later program may use another.
+ */
+const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
 /**
  * A `node:http` request as `HttpRequest`, and the sending of its response. One object for both, because each request
  * costs one.
  */
-export class NodeExchange extends NodeRequest implements HttpRequest, EventSink {
+export class NodeExchange implements HttpRequest, EventSink {
+  readonly method: string;
+  readonly url: string;
+  readonly address: string | undefined;
+  readonly ends: ConnectionEnds;
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   #onGone: (() => void) | undefined;
   /** The event stream being sent. */
@@ -19,8 +40,64 @@ export class NodeExchange extends NodeRequest implements HttpRequest, EventSink 
   #room: Deferred<void> | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse) {
-    super(request);
+    const { socket } = request;
+    const { localAddress: local, remoteAddress } = socket;
+    // A closed connection has no addresses, like a Unix socket; it must not be mistaken for one.
+    const remote = remoteAddress ?? (socket.destroyed ? "gone" : undefined);
+    this.#request = request;
+    this.method = request.method ?? "GET";
+    // Routers remove the matched prefix from `url`, and keep the full URL in `originalUrl`.
+    this.url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/";
+    this.address = remoteAddress;
+    this.ends = { local, remote };
     this.#response = response;
+  }
+
+  header(name: string): string | undefined {
+    const { headers, rawHeaders } = this.#request;
+    const value = headers[name];
+    if (value === undefined || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
+    let values: string | undefined;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const other = rawHeaders[at] as string;
+      if (other.length !== name.length || other.toLowerCase() !== name) continue;
+      const each = rawHeaders[at + 1] as string;
+      values = values === undefined ? each : `${values}, ${each}`;
+    }
+    return values ?? "";
+  }
+
+  text(maxBytes: number, budget: ByteBudget): Promise<string> | string {
+    const request = this.#request;
+    // If a body parser ran before, the stream is already consumed.
+    const parsed = (request as { readonly body?: unknown }).body;
+    if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
+    const body = new BodyReader(request.headers["content-length"], maxBytes, budget);
+    return new Promise((resolve, reject) => {
+      // Every request closes, and creating an error costs more than reading most bodies.
+      const fail = (): void => {
+        body.close();
+        if (!request.readableEnded) reject(new BodyFault(400, "the body ended early"));
+      };
+      if (request.destroyed) return fail();
+      request.on("data", (chunk: Uint8Array) => {
+        try {
+          body.append(chunk);
+        } catch (error) {
+          request.removeAllListeners("data").pause();
+          body.close();
+          reject(error);
+        }
+      });
+      request.on("end", () => {
+        try {
+          resolve(body.finish());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      request.on("error", fail).on("close", fail);
+    });
   }
 
   onGone(listener: () => void): void {
@@ -37,7 +114,7 @@ export class NodeExchange extends NodeRequest implements HttpRequest, EventSink 
 
   /** Sends a response. */
   respond(answer: HttpResponse, mayWait = true): void {
-    const isRead = this.incoming.complete;
+    const isRead = this.#request.complete;
     if (!isRead && mayWait) {
       // One turn later, Node has seen the end of a body that arrived with its headers.
       setImmediate(() => this.respond(answer, false));
@@ -53,7 +130,7 @@ export class NodeExchange extends NodeRequest implements HttpRequest, EventSink 
     // An unread body would keep the connection busy.
     if (!isRead) {
       response.shouldKeepAlive = false;
-      closeLingering(this.incoming, response);
+      closeLingering(this.#request, response);
     }
     // `vary` comes with every other header that is a list.
     const all = headers.vary === undefined ? headers : withOwn(response, headers);
@@ -97,95 +174,12 @@ function withOwn(response: ServerResponse, headers: HttpHeaders): HttpHeaders {
   return added.length === 0 ? headers : { ...headers, ...Object.fromEntries(added) };
 }
 
-/** Milliseconds and bytes for which the rest of a request is read after its response. */
-const lingerTime = 10_000;
-const lingerBytes = 64 * 1024 * 1024;
-
-/**
- * The maximum number of connections per network address that are read on at once, so that rejected bodies do not slow
- * down other clients.
- */
-const mostLingering = 32;
-
-/**
- * Milliseconds between two chunks of at most 64 KiB, for all connections of an address together: 4 MiB take about 0.13 s.
- * Each chunk is memory that the garbage collector frees; without a pause it would run all the time.
- */
-const lingerPause = 2;
-
-/** The connections of one network address that are read on, in turns. */
-class Lingering {
-  /** By network address. */
-  static readonly #all = new Map<string, Lingering>();
-  readonly #address: string;
-  #open = 0;
-  /** Those that have been read since their last turn. */
-  readonly #paused: IncomingMessage[] = [];
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(address: string) {
-    this.#address = address;
-  }
-
-  static of(address: string): Lingering {
-    const known = Lingering.#all.get(address);
-    if (known !== undefined) return known;
-    const added = new Lingering(address);
-    Lingering.#all.set(address, added);
-    return added;
-  }
-
-  /** Reads and discards a request's body. Returns false if as many others are read already. */
-  discard(request: IncomingMessage): boolean {
-    if (this.#open >= mostLingering) return false;
-    this.#open += 1;
-    let left = lingerBytes;
-    request.on("data", (chunk: Uint8Array) => {
-      left -= chunk.length;
-      if (left < 0) request.socket.destroy();
-      request.pause();
-      this.#paused.push(request);
-      this.#timer ??= setInterval(() => this.#next(), lingerPause).unref();
-    });
-    request.socket.once("close", () => {
-      this.#open -= 1;
-      if (this.#open === 0) Lingering.#all.delete(this.#address);
-    });
-    return true;
-  }
-
-  #next(): void {
-    const request = this.#paused.shift();
-    if (request !== undefined) request.resume();
-    else {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
-  }
-}
-
-/**
- * Closes the connection after a response that was sent before the end of the request. Closing with unread bytes would
- * reset the connection, and the client may lose the response. So this side closes its half, then reads and discards
- * until the client closes.
- * https://www.rfc-editor.org/rfc/rfc9112#section-9.6
- */
-function closeLingering(request: IncomingMessage, response: ServerResponse): void {
-  const { socket } = request;
-  if (request.httpVersionMajor !== 1) return; // An HTTP/2 stream is closed without its connection.
-  if (!Lingering.of(networkOf(socket.remoteAddress) ?? "unknown").discard(request)) {
-    // Node would go on to read until its half is closed: up to 2 MiB.
-    socket.destroySoon = () => socket.destroy();
-    return;
-  }
-  // Node calls this when the response is written.
-  socket.destroySoon = () => {
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), lingerTime).unref();
-    socket.once("close", () => clearTimeout(timer));
-    if (request.readableEnded) socket.destroy();
-    else request.once("end", () => socket.destroy());
-  };
-  response.once("close", () => request.resume());
-  request.resume();
+/** The text of a body that a body parser has read. */
+function textOf(parsed: unknown, maxBytes: number): string {
+  if (typeof parsed === "string") return parsed;
+  if (!(parsed instanceof Uint8Array)) return JSON.stringify(parsed);
+  if (parsed.length > maxBytes) throw tooLong(maxBytes);
+  const text = decodeUtf8(parsed);
+  if (text === undefined) throw notUtf8();
+  return text;
 }

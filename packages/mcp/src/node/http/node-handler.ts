@@ -67,23 +67,23 @@ export function nodeRpcHandler(call: Call, options: NodeRpcHandlerOptions = {}):
 const leaveTime = 2_000;
 
 function handlerOf(serverHandler: HttpServerHandler): NodeHandler {
-  const open = new Set<ServerResponse>();
+  let open = 0;
   let whenLeft: (() => void) | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const exchange = new NodeExchange(request, response);
-    open.add(response);
+    open += 1;
     // `close` fires once, so `on` is enough, and `once` is slower.
     response.on("close", () => {
-      open.delete(response);
+      open -= 1;
       exchange.closed();
-      if (open.size === 0) whenLeft?.();
+      if (open === 0) whenLeft?.();
     });
     void serverHandler.handle(exchange).then((answer) => exchange.respond(answer));
   };
   return Object.assign(handle, {
     async drain(grace: number = defaultGrace) {
       await serverHandler.drain(grace);
-      if (open.size === 0) return;
+      if (open === 0) return;
       const left = deferred<void>();
       whenLeft = left.resolve;
       await settlesWithin(left.promise, leaveTime, systemClock);

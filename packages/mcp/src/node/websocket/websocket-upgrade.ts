@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import { type IncomingMessage, ServerResponse, STATUS_CODES } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -29,7 +29,6 @@ import { type TransportOptions, transportMembers } from "../../session/options.j
 import { WebSocketChannel } from "../../transport/websocket.js";
 import { boundConnections, defaultConnections } from "../http/http-connections.js";
 import { NodeExchange } from "../http/http-exchange.js";
-import { NodeRequest } from "../http/node-request.js";
 import { boundedServer, isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
 import { describeAddress, listen } from "../listen.js";
 import { closedOf, defaultGrace, requireConnection, type Serving } from "../serving.js";
@@ -195,7 +194,7 @@ class WebSocketGate {
   /** Checks that need only the request. Returns an error response, or undefined. */
   #refusalOf(request: IncomingMessage): HttpResponse | undefined {
     if (this.#isClosing) return closingResponse();
-    const asked = new NodeRequest(request);
+    const asked = exchangeOf(request);
     const foreign = this.#guard(asked.header("host"), asked.header("origin"), asked.ends);
     if (foreign !== undefined) return refusal(foreign.status, foreign.reason);
     if (this.#paths !== undefined && !isAt(this.#paths, request.url)) return refusal(404, nothingHere(this.#paths));
@@ -209,7 +208,7 @@ class WebSocketGate {
     const callerOf = (identity?: Identity): WebSocketCaller =>
       this.#peers.caller(identity, request.socket.remoteAddress);
     if (this.#authorization === undefined) return callerOf();
-    const outcome = Promise.race([this.#authorization.identify(new NodeRequest(request)), this.#ended.promise]);
+    const outcome = Promise.race([this.#authorization.identify(exchangeOf(request)), this.#ended.promise]);
     if (!(await settlesWithin(outcome, handshakeTimeout, this.#terms.clock)))
       return refusal(503, "the caller could not be authenticated");
     const known = await outcome;
@@ -233,6 +232,11 @@ class WebSocketGate {
       channel.fail(new Error(`the peer has sent nothing for ${milliseconds} ms`));
     });
   }
+}
+
+/** An upgrade request, to read. Node creates no response for it. */
+function exchangeOf(request: IncomingMessage): NodeExchange {
+  return new NodeExchange(request, new ServerResponse(request));
 }
 
 /** Bytes of an incomplete message that are not charged to a budget. */
