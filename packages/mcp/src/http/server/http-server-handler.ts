@@ -1,5 +1,5 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
-import type { MaybePromise } from "../../base/maybe-promise.js";
+import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
 import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
@@ -49,8 +49,8 @@ export abstract class HttpServerHandler {
 
   /** The supported HTTP methods. */
   protected abstract readonly methods: readonly string[];
-  /** Handles a request that has passed the checks. */
-  protected abstract respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse>;
+  /** Responds to a request that has passed the checks. `body` is that of a POST, otherwise empty. */
+  protected abstract respond(request: HttpRequest, body: string, caller: HttpCaller): MaybePromise<HttpResponse>;
   /** The error response to a request that was rejected before its message was read. */
   protected abstract refuse(status: number, reason: string, headers?: HttpHeaders): HttpResponse;
   /** The error response to a body that could not be read. */
@@ -74,9 +74,22 @@ export abstract class HttpServerHandler {
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
     if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
-    let response: HttpResponse;
+    let response: HttpResponse | undefined;
     try {
-      response = await this.#check(request);
+      response = this.#checkHeaders(request);
+      if (response === undefined) {
+        const identity = authorization === undefined ? undefined : await authorization.identify(request);
+        if (identity !== undefined && isDenial(identity)) {
+          response = this.refuse(identity.status, identity.reason, identity.headers);
+        } else {
+          const addressOf = identity === undefined ? this.#addressOf : undefined;
+          const caller = this.#peers.caller(identity, addressOf === undefined ? request.address : addressOf(request));
+          const isPost = request.method === "POST";
+          const body = isPost ? await request.text(this.settings.limits.frameBytes, caller.budget) : "";
+          const known = this.respond(request, body, caller);
+          response = isPromise(known) ? await known : known; // Most are known: they need not wait another turn.
+        }
+      }
     } catch (error) {
       response = this.#failed(request, error);
     }
@@ -107,7 +120,8 @@ export abstract class HttpServerHandler {
     }
   }
 
-  #check(request: HttpRequest): MaybePromise<HttpResponse> {
+  /** Checks the HTTP method and the headers. Returns an error response, that to a preflight, or undefined. */
+  #checkHeaders(request: HttpRequest): HttpResponse | undefined {
     const { method } = request;
     if (method === "OPTIONS" && request.header("access-control-request-method") !== undefined)
       return preflightResponse(request, this.methods.join(", "), this.#pageHeaders);
@@ -116,24 +130,13 @@ export abstract class HttpServerHandler {
       return this.refuse(405, `supported methods: ${allow}`, { allow });
     }
     const unacceptable = this.checkAccept(request);
-    if (unacceptable !== undefined) return unacceptable;
-    if (method === "POST") {
-      const contentType = request.header("content-type");
-      const fault = contentType === json ? undefined : contentTypeFault(contentType);
-      if (fault !== undefined) return this.refuse(415, fault);
-      const encoding = request.header("content-encoding");
-      if (encoding !== undefined && encoding.toLowerCase() !== "identity")
-        return this.refuse(415, "the body has a Content-Encoding: send it as it is", { "accept-encoding": "identity" });
-    }
-    if (this.authorization !== undefined) return this.#identify(request, this.authorization);
-    const address = this.#addressOf === undefined ? request.address : this.#addressOf(request);
-    return this.respond(request, this.#peers.caller(undefined, address));
-  }
-
-  async #identify(request: HttpRequest, authorization: Authorization): Promise<HttpResponse> {
-    const identity = await authorization.identify(request);
-    if (isDenial(identity)) return this.refuse(identity.status, identity.reason, identity.headers);
-    return this.respond(request, this.#peers.caller(identity, undefined));
+    if (unacceptable !== undefined || method !== "POST") return unacceptable;
+    const contentType = request.header("content-type");
+    const fault = contentType === json ? undefined : contentTypeFault(contentType);
+    if (fault !== undefined) return this.refuse(415, fault);
+    const encoding = request.header("content-encoding");
+    if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
+    return this.refuse(415, "the body has a Content-Encoding: send it as it is", { "accept-encoding": "identity" });
   }
 
   #failed(request: HttpRequest, error: unknown): HttpResponse {

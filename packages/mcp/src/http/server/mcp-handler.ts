@@ -1,6 +1,7 @@
 import { systemClock } from "../../base/clock.js";
+import type { MaybePromise } from "../../base/maybe-promise.js";
 import { Problem } from "../../jsonrpc/codec/decode.js";
-import { isRequest, isResponse, type Message } from "../../jsonrpc/message.js";
+import type { Message } from "../../jsonrpc/message.js";
 import { decodeBody, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
@@ -94,29 +95,27 @@ export class McpHandler extends HttpServerHandler {
     return bodyFaultResponse(fault);
   }
 
-  protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {
+  protected respond(request: HttpRequest, body: string, caller: HttpCaller): MaybePromise<HttpResponse> {
     if (request.method === "GET") return this.#handshake.get(request, caller);
     if (request.method === "DELETE") return this.#handshake.delete(request, caller);
-    const frame = await request.text(this.settings.limits.frameBytes, caller.budget);
-    const posted = decodeBody(this.settings, frame, this.#handshake.profileOf(request, caller));
+    const posted = decodeBody(this.settings, body, this.#handshake.profileOf(request, caller));
     if (posted instanceof Problem) {
-      this.settings.report({ kind: "invalid", problem: posted, frame });
+      this.settings.report({ kind: "invalid", problem: posted, frame: body });
       return problemResponse(posted);
     }
-    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, frame, posted, caller);
+    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, body, posted, caller);
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => "method" in each && namesRevision(each.params)))
         return refusal(400, "a message with a revision in _meta cannot be part of a batch");
-    } else {
-      const message = posted as Message; // `Array.isArray` does not narrow a readonly array in a union.
-      const declares = "method" in message && namesRevision(message.params);
-      const isStateless = declares || shouldDeclareRevision(request, message);
-      if (isStateless && isRequest(message))
-        return answerStateless(this.#calls, request, message, frame.length, caller);
-      if (isStateless && !isResponse(message)) return emptyResponse(202);
-      if (isStateless) return refusal(400, "unexpected response: servers of this revision send no requests");
+      return this.#handshake.post(request, body, posted, caller);
     }
-    return this.#handshake.post(request, frame, posted, caller);
+    const message = posted as Message; // `Array.isArray` does not narrow a readonly array in a union.
+    const isStateless =
+      ("method" in message && namesRevision(message.params)) || shouldDeclareRevision(request, message);
+    if (!isStateless) return this.#handshake.post(request, body, posted, caller);
+    if (!("method" in message)) return refusal(400, "unexpected response: servers of this revision send no requests");
+    if (!("id" in message)) return emptyResponse(202);
+    return answerStateless(this.#calls, request, message, body.length, caller);
   }
 }
 

@@ -79,9 +79,8 @@ export class RpcHandler extends HttpServerHandler {
     for (const each of this.#cancels) each.abort(new LocalError("closed", "this side is shutting down"));
   }
 
-  protected async respond(request: HttpRequest, caller: HttpCaller): Promise<HttpResponse> {
+  protected async respond(request: HttpRequest, frame: string, caller: HttpCaller): Promise<HttpResponse> {
     const { budget } = caller;
-    const frame = await request.text(this.settings.limits.frameBytes, budget);
     if (this.closing.aborted) return this.refuse(503, "this side is shutting down", retryLater);
     const decoded = decodeBody(this.settings, frame);
     const bytes = weightOfValue(decoded);
