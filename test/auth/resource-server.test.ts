@@ -403,6 +403,35 @@ describe("a verifier of the application", () => {
     expect(body).not.toContain("database");
     expect(reported("fault")[0]).toContain("the database is away");
   });
+
+  test.each([
+    [true, "verify has returned a boolean: return { subject, scopes }, or undefined"],
+    [false, "verify has returned a boolean"],
+    [null, "verify has returned null"],
+    ["ada", "verify has returned a string"],
+    [[], "verify has returned an array"],
+    [{}, "the subject that verify returns must be a string, got nothing"],
+    [{ active: false }, "the subject that verify returns must be a string, got nothing"],
+    [{ sub: "ada" }, "the subject that verify returns must be a string, got nothing"],
+    [{ subject: "" }, "the subject that verify returns must be a string, got an empty one"],
+    [{ subject: 7 }, "the subject that verify returns must be a string, got a number"],
+    [{ subject: "ada", scopes: "notes" }, "the scopes that verify returns must be an array of strings, got a string"],
+    [{ subject: "ada", scopes: [7] }, "the scopes that verify returns must be an array of strings, got other elements"],
+    [{ subject: "ada", scopes: ["notes"], expiresAt: "2000-01-01" }, "expiresAt must be a number, got a string"],
+    [{ subject: "ada", scopes: ["notes"], expiresAt: Number.NaN }, "expiresAt must be a number, got a number"],
+  ])("that returns %j identifies no caller", async (given, message) => {
+    await using door = await node(own(() => given as never));
+    expect((await door.ask(whoami("Bearer ada"))).status).toBe(401);
+    expect(reported("fault")[0]).toContain(message);
+  });
+});
+
+test("a function that identifies callers returns scopes as an array", async () => {
+  // As a text, "no-notes:write-and-no-notes:erase" would include both scopes of the tool.
+  const auth = (): never => ({ principal: "ada", scopes: "no-notes:write-and-no-notes:erase" }) as never;
+  await using door = await node(auth);
+  expect((await door.ask(statelessCall("erase"))).status).toBe(401);
+  expect(reported("fault")[0]).toContain("the scopes that auth returns must be an array of strings, got a string");
 });
 
 test("over a WebSocket, the upgrade needs the token, and handlers see whose it is", async () => {

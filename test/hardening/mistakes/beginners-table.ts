@@ -771,6 +771,38 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     item: "B7",
+    title: "auth that returns scopes as one text",
+    code: `const http = await serveHttp(server, { port: 0, auth: () => ({ principal: "ada", scopes: "notes admin" }) });
+      await connect(http.url).finally(() => http.close());`,
+    compiles: false,
+    says: ["401", "the scopes that auth returns must be an array of strings, got a string", 'scopes: ["notes"'],
+  },
+  {
+    item: "B7",
+    title: "a verifier in an object of one's own",
+    code: "await serveHttp(server, { port: 0, auth: { verify: () => true } });",
+    compiles: false,
+    says: ["auth needs a resource server or a function, got an object", "bearerAuth({ verify"],
+  },
+  {
+    item: "B7",
+    title: "bearerAuth with a verifier that returns whether the token is valid",
+    code: `const resource = "https://mcp.example.com/mcp";
+      const auth = bearerAuth({ resource, authorizationServers: [resource], verify: (token) => token === "good" });
+      const http = await serveHttp(server, { port: 0, auth });
+      await connect(http.url, { headers: { authorization: "Bearer good" } }).finally(() => http.close());`,
+    compiles: false,
+    says: ["401", "verify has returned a boolean", "return { subject, scopes }, or undefined"],
+  },
+  {
+    item: "B7",
+    title: "devAuth without users",
+    code: "devAuth({});",
+    compiles: false,
+    says: ["devAuth: name at least one user", 'users: ["ada"]'],
+  },
+  {
+    item: "B7",
     title: "request.headers in auth",
     code: `const http = await serveHttp(server, { port: 0, auth: (request) => ({ principal: request.headers["x-user"] }) });
       await connect(http.url).finally(() => http.close());`,

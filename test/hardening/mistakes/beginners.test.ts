@@ -13,7 +13,7 @@ const interop = fileURLToPath(new URL("../../interop/", import.meta.url));
 
 const prelude = `
 import { connect } from "@parlance/mcp/client";
-import { jwtAuth } from "@parlance/mcp/auth";
+import { bearerAuth, devAuth, jwtAuth } from "@parlance/mcp/auth";
 import { httpHandler, rpcHandler } from "@parlance/mcp/http";
 import { acceptTcp, childChannel, nodeRpcHandler, serveHttp, serveStdio, tcpChannel } from "@parlance/mcp/node";
 import { createServer, tool, ToolError } from "@parlance/mcp/server";

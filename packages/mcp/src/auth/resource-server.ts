@@ -108,7 +108,7 @@ export interface AuthEndpoints {
 
 /** Whether it is a resource server, and not a function that identifies callers. */
 export function isResourceServer(auth: unknown): auth is ResourceServer {
-  return typeof auth === "object" && auth !== null && "verify" in auth;
+  return typeof auth === "object" && auth !== null && "verify" in auth && "authorizationServers" in auth;
 }
 
 /** The path at which the metadata of a resource is, and below which the path of the resource is appended. */

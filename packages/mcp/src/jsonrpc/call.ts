@@ -58,12 +58,26 @@ export type Authentication = Identity | "anonymous" | undefined;
 /**
  * The identity that a hook has returned. Callers without a name would share what is kept for them.
  * @param remedy how the hook refuses a caller
- * @throws TypeError for one without a principal
+ * @throws TypeError for one without a principal, or with scopes that are not an array of strings
  */
 export function requireIdentity(given: Identity, remedy: string): Identity {
   const principal: unknown = isObject(given) ? given.principal : undefined;
-  if (typeof principal === "string") return given;
-  throw new TypeError(`the principal that auth returns must be a string, got ${kindOf(principal)}: ${remedy}`);
+  if (typeof principal !== "string")
+    throw new TypeError(`the principal that auth returns must be a string, got ${kindOf(principal)}: ${remedy}`);
+  requireScopes("the scopes that auth returns", given.scopes);
+  return given;
+}
+
+/**
+ * The scopes of a caller are compared with those of definitions. A text is no list of scopes: `"notes:write"` includes `"notes"`.
+ * @param subject names the scopes in the message
+ * @throws TypeError for anything but an array of strings; undefined is none
+ */
+export function requireScopes(subject: string, scopes: unknown): void {
+  if (scopes === undefined) return;
+  if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === "string")) return;
+  const found = Array.isArray(scopes) ? "other elements" : kindOf(scopes);
+  throw new TypeError(`${subject} must be an array of strings, got ${found}: write scopes: ["notes", "notes:write"]`);
 }
 
 /** The identity of a caller that has one. */

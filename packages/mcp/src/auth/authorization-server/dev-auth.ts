@@ -87,8 +87,9 @@ export interface DevAuth extends ResourceServer {
 export function devAuth(options: DevAuthOptions): DevAuth {
   checkMembers("devAuth", options, members);
   const { users, clients = [], tokenLifetime = 3_600, scopes = [], allowProduction = false } = options;
-  const people = users.map((user) => (typeof user === "string" ? { name: user } : user));
-  if (people.length === 0) throw new TypeError('devAuth: name at least one user, e.g. users: ["ada"]');
+  if (!Array.isArray(users) || users.length === 0)
+    throw new TypeError('devAuth: name at least one user, e.g. users: ["ada"]');
+  const people: readonly DevUser[] = users.map((user) => (typeof user === "string" ? { name: user } : user));
   const secrets = new Secrets(crypto.getRandomValues(new Uint8Array(32)));
   const key = newKeyPair();
   const grants = new Grants(memoryAuthorizationStore(), key, tokenLifetime);

@@ -1,4 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { isObject, kindOf } from "../../base/json.js";
+import { requireScopes } from "../../jsonrpc/call.js";
 import type { ResourceServer } from "../resource-server.js";
 import { identityOfToken, type ProtectedOptions, protect, type VerifiedToken } from "./protected.js";
 
@@ -48,10 +50,32 @@ export function bearerAuth(options: BearerAuthOptions): ResourceServer {
   const { resource, authorizationServers, verify } = options;
   if (typeof verify !== "function") throw new TypeError("bearerAuth: verify must be a function that takes a token");
   return protect("bearerAuth", resource, authorizationServers, options, async (token, included) => {
-    const verified = await verify(token);
-    if (verified === undefined) return { kind: "invalid", reason: "verify does not know it" };
+    const given = await verify(token);
+    if (given === undefined) return { kind: "invalid", reason: "verify does not know it" };
+    const verified = requireVerified(given);
     if (verified.expiresAt !== undefined && verified.expiresAt <= Date.now())
       return { kind: "invalid", reason: "it has expired" };
     return { kind: "identity", identity: identityOfToken({ ...verified, scopes: included(verified.scopes ?? []) }) };
   });
+}
+
+/**
+ * A verifier in JavaScript may return whether a token is valid. `false` must not be the identity of a caller, and neither must a name
+ * without an object: all such callers would share one principal.
+ * @throws TypeError for a value without a subject, or with scopes or a time of expiry that cannot be compared
+ */
+function requireVerified(given: unknown): VerifiedToken {
+  const remedy = "return { subject, scopes }, or undefined for a token that is not valid";
+  if (!isObject(given)) throw new TypeError(`bearerAuth: verify has returned ${kindOf(given)}: ${remedy}`);
+  const { subject, scopes, expiresAt } = given;
+  if (typeof subject !== "string" || subject === "") {
+    const found = subject === "" ? "an empty one" : kindOf(subject);
+    throw new TypeError(`bearerAuth: the subject that verify returns must be a string, got ${found}: ${remedy}`);
+  }
+  requireScopes("bearerAuth: the scopes that verify returns", scopes);
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
+    const unit = "in milliseconds since 1970, e.g. Date.now() + 60_000";
+    throw new TypeError(`bearerAuth: expiresAt must be a number, got ${kindOf(expiresAt)}: give it ${unit}`);
+  }
+  return given as unknown as VerifiedToken;
 }

@@ -66,7 +66,7 @@ export class Authorization {
   constructor(auth: Auth, report: Reporter) {
     if (!isResourceServer(auth) && typeof auth !== "function") {
       const remedy =
-        "give it jwtAuth({ issuer, audience }) of @parlance/mcp/auth, or a function that returns { principal }";
+        "give it jwtAuth({ issuer, audience }) or bearerAuth({ verify, … }) of @parlance/mcp/auth, or a function that returns { principal }";
       throw new TypeError(`auth needs a resource server or a function, got ${kindOf(auth)}: ${remedy}`);
     }
     this.#auth = auth;
