@@ -810,6 +810,67 @@ export const mistakes: readonly Mistake[] = [
     says: ["401", "request.headers", "request.header(name)"],
   },
   {
+    item: "B6",
+    title: "a URL without its scheme",
+    code: `await connect("localhost:3000/mcp");`,
+    compiles: true,
+    says: ['connect: "localhost:3000/mcp" is not the URL of a server', "write http://localhost:3000/mcp"],
+  },
+  {
+    item: "B6",
+    title: "a URL of a file",
+    code: `await connect(new URL("file:///srv/server.js"));`,
+    compiles: true,
+    says: ['connect: "file:///srv/server.js" is not the URL of a server', "http:, https:, ws: or wss:"],
+  },
+  {
+    item: "B6",
+    title: "a filter of resources",
+    code: `server.resource("note:///tea", {}, () => "tea");
+      await (await connect(server)).subscribe({ resources: ["note:///tea"] });`,
+    compiles: false,
+    says: ['subscribe: unknown member "resources"', "resourcesListChanged: true", "resourceSubscriptions: [uri]"],
+  },
+  {
+    item: "B1",
+    title: "an object as the contents of a resource",
+    code: `server.resource("config:/app", {}, () => ({ theme: "dark" }));
+      await (await connect(server)).resources.read("config:/app");`,
+    compiles: false,
+    says: ["Internal error", "got an object with neither", "JSON.stringify"],
+  },
+  {
+    item: "B3",
+    title: "a resource in one object",
+    code: `server.resource({ uri: "note:///tea", name: "tea", load: () => "tea" });`,
+    compiles: false,
+    says: ["server.resource: the first argument must be a string, got an object", "write server.resource(uri, {"],
+  },
+  {
+    item: "B3",
+    title: "a resource template in one object",
+    code: `server.resourceTemplate({ uriTemplate: "note:///{name}", name: "note", load: () => "tea" });`,
+    compiles: false,
+    says: [
+      "server.resourceTemplate: the first argument must be a string",
+      "write server.resourceTemplate(uriTemplate, {",
+    ],
+  },
+  {
+    item: "B3",
+    title: "tools by their names",
+    code: `createServer({ name: "shop", version: "1.0.0", tools: { add: tool("add", {}, () => "") } });`,
+    compiles: false,
+    says: ["createServer: tools must be an array, got an object", "write tools: [tool(name, {"],
+  },
+  {
+    item: "B6",
+    title: "ctx.once without a key",
+    code: `server.tool("book", {}, async (_args, ctx) => String(await ctx.once(() => 7))); return await call("book");`,
+    compiles: false,
+    says: ["ctx.once: the key must be a string, got a function", "write ctx.once(key, work)"],
+  },
+  {
     item: "B3",
     title: "server.changed.list of a word in the singular",
     code: `server.changed.list("resource");`,

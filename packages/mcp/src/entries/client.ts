@@ -126,8 +126,18 @@ function requireNoRequests({ auth, fetch, headers }: ConnectOptions): void {
   );
 }
 
+const schemes: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
+
 function urlOf(target: string | URL): URL {
-  if (URL.canParse(target)) return new URL(target);
+  if (URL.canParse(target)) {
+    const url = new URL(target);
+    if (schemes.has(url.protocol)) return url;
+    // `localhost:3000/mcp` parses: with the scheme `localhost:`.
+    const remedy = /^[\w.-]+:\d/.test(url.href)
+      ? `write http://${url.href}`
+      : "it begins with http:, https:, ws: or wss:";
+    throw new TypeError(`connect: ${JSON.stringify(url.href)} is not the URL of a server: ${remedy}`);
+  }
   throw new TypeError(
     `connect: ${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp; a command is ` +
       'connectStdio({ command: "node", args: ["server.js"] }) of @parlance/mcp/node',

@@ -1,4 +1,5 @@
 import { bindMethods } from "../base/bound-methods.js";
+import { requireFunction } from "../base/check-members.js";
 import { didYouMean } from "../base/did-you-mean.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import { kindOf, pointerToken } from "../base/json.js";
@@ -204,6 +205,10 @@ export class Context {
    * where it happens.
    */
   async once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value> {
+    const remedy = "write ctx.once(key, work), with a key of its own for each work in the handler";
+    if (typeof key !== "string")
+      throw new TypeError(`ctx.once: the key must be a string, got ${kindOf(key)}: ${remedy}`);
+    requireFunction("ctx.once: work", work, remedy);
     const { input } = this.#operation;
     return (input === undefined ? await work() : await input.once(key, work)) as Value; // The value of the first run.
   }

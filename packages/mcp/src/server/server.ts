@@ -229,6 +229,10 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     onEnd,
     ...info
   } = options;
+  if (!Array.isArray(definedTools)) {
+    const remedy = "write tools: [tool(name, { description, inputSchema }, (args, ctx) => …)]";
+    throw new TypeError(`createServer: tools must be an array, got ${kindOf(definedTools)}: ${remedy}`);
+  }
   const declared = declaredCapabilities(capabilities, resourceSubscriptions);
   const changes = new Changes();
   const lists = { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) };

@@ -37,10 +37,13 @@ const subscribeMembers: MembersOf<SubscribeOptions> = {
 const filterMembers: MembersOf<SubscriptionFilter> = {
   toolsListChanged: ["tools"],
   promptsListChanged: ["prompts"],
-  resourcesListChanged: ["resources"],
+  resourcesListChanged: [],
   resourceSubscriptions: ["uris", "resource", "uri"],
 };
-const misplaced = { onChange: "it belongs into the options, the second argument" } as const;
+const misplaced = {
+  onChange: "it belongs into the options, the second argument",
+  resources: "write resourcesListChanged: true for their list, resourceSubscriptions: [uri] for contents",
+} as const;
 
 /** @throws TypeError for an unknown member of the filter or an unknown option */
 export function checkSubscribe(filter: SubscriptionFilter | undefined, options: SubscribeOptions | undefined): void {

@@ -18,7 +18,7 @@ export interface DefinitionKind {
 export function requireArguments(kind: DefinitionKind, given: readonly [unknown, unknown, unknown]): void {
   const { method, definition: members, handler: call } = kind;
   const [name, definition, handler] = given;
-  const quoted = typeof name === "string" ? JSON.stringify(name) : "name";
+  const quoted = typeof name === "string" ? JSON.stringify(name) : (addresses[method] ?? "name");
   const subject = `server.${method}${typeof name === "string" ? ` ${name}` : ""}`;
   if (method.startsWith("resource") && typeof definition === "string" && isUri.test(definition)) {
     const named = `{ name: ${quoted}, ${members.slice("{ ".length)}`;
@@ -29,6 +29,9 @@ export function requireArguments(kind: DefinitionKind, given: readonly [unknown,
   if (fault !== undefined)
     throw new TypeError(`${subject}: ${fault}: write server.${method}(${quoted}, ${members}, ${call})`);
 }
+
+/** The first argument of the methods whose definitions are found by an address, not by a name. */
+const addresses: Readonly<Record<string, string>> = { resource: "uri", resourceTemplate: "uriTemplate" };
 
 const isUri = /^[a-z][a-z0-9+.-]*:/i;
 

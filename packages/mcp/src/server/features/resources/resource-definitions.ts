@@ -260,7 +260,10 @@ function contentsOf(value: unknown, of: ReadOf, path: string): ResourceContents 
   if (bytes !== undefined) return { ...words(of), blob: encodeBase64(bytes) };
   if (!isObject(value)) throw notContents(of, path, kindOf(value));
   const { text, blob, ...rest } = value;
-  if ((text === undefined) === (blob === undefined)) throw notContents(of, path, "an object with neither or both");
+  if ((text === undefined) === (blob === undefined)) {
+    const got = text === undefined ? "an object with neither: give other objects as text, with JSON.stringify" : "both";
+    throw notContents(of, path, got);
+  }
   const body = text === undefined ? { blob: encodedBlob(blob) } : { text };
   // The contents have the URI of the request, also where a client leaves out escapes.
   const named = typeof rest.uri === "string" ? { ...rest, uri: rest.uri } : { ...words(of), ...rest, uri: of.uri };
