@@ -113,6 +113,25 @@ async function expectClientConformance(folder: string, language: string): Promis
     }
 }
 
+/** Types a message while `npm run dev` of a made service runs, and reads its response. */
+async function expectResponseInDevelopment(folder: string): Promise<void> {
+  // A group of its own, because npm and the watcher start processes.
+  const dev = spawn("npm", ["run", "--silent", "dev"], {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true,
+  });
+  const exited = once(dev, "exit");
+  try {
+    dev.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tasks.list"}\n');
+    const [line] = await once(createInterface({ input: dev.stdout }), "line");
+    expect(line).toBe('{"jsonrpc":"2.0","id":1,"result":[]}');
+  } finally {
+    if (dev.pid !== undefined) process.kill(-dev.pid);
+    await exited;
+  }
+}
+
 const kinds = ["ts", "js"].flatMap((language) => [
   ...["stdio", "http", "both"].map((transport) => ({ template: "server", language, transport })),
   { template: "service", language, transport: "both" },
@@ -131,5 +150,6 @@ test.each(kinds)("a $template in $language over $transport is installed, tested 
     if (script === "check" && template === "server") expect(ran.output).toMatch(/· 0 failed · 0 violations/);
   }
   if (template === "server") await expectConformance(folder, language);
+  if (template === "service") await expectResponseInDevelopment(folder);
   if (template === "client") await expectClientConformance(folder, language);
 });

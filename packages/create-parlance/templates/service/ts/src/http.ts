@@ -8,5 +8,9 @@ const listener = createServer(nodeRpcHandler(service.call)).listen(port, "127.0.
   const address = listener.address();
   if (typeof address === "object") console.log(`my-project listens on http://localhost:${address?.port}/`);
 });
+listener.on("error", ({ message }) => {
+  console.error(`${message}: choose another port with PORT`);
+  process.exitCode = 1;
+});
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => listener.close().closeIdleConnections());
