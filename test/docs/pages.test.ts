@@ -35,6 +35,15 @@ describe.each(pages)("docs/$name", ({ name, path }) => {
   });
 });
 
+/** The words that readers search for. The search of the site ranks titles first. */
+const searched =
+  "install quickstart server client tool resource prompt elicitation sampling transport session reconnect authorization oauth login token deploy docker test migrate troubleshoot debug inspector claude_desktop vs_code cursor streamable_http sse stdio websocket timeout limit logging progress cancel pagination cors proxy schema typescript zod bun deno cloudflare next.js express fastify hono json-rpc";
+
+test.each(searched.split(" ").map((word) => word.replace("_", " ")))("a title has the word %s", async (word) => {
+  const titles = pages.map(async ({ path }) => /^# .+$/m.exec(await readFile(path, "utf8"))?.[0] ?? "");
+  expect((await Promise.all(titles)).filter((title) => title.toLowerCase().includes(word))).not.toEqual([]);
+});
+
 test("the exceptions are pages that exist", () => {
   expect([...long.keys()].filter((name) => !pages.some((page) => page.name === name))).toEqual([]);
 });
