@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { createServer as createHttpServer, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer, text } from "node:stream/consumers";
 import { devAuth, jwtAuth, oauth } from "@parlance/mcp/auth";
 import { connect, textOf } from "@parlance/mcp/client";
 import { httpHandler } from "@parlance/mcp/http";
 import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
-import { type HttpServer, serveHttp } from "@parlance/mcp/node";
+import { type HttpServer, nodeHandler, serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { UserAgent } from "./user-agent.js";
@@ -357,4 +359,59 @@ describe("devAuth", () => {
     const auth = devAuth({ users: ["ada"], resource: "https://mcp.example.com/mcp", allowProduction: true });
     expect(auth.authorizationServers).toEqual(["https://mcp.example.com"]);
   });
+});
+
+/** What middleware of a framework leaves in `request.body`. */
+type BodyParser = (request: IncomingMessage) => unknown;
+
+const formOf = async (request: IncomingMessage): Promise<unknown> => {
+  const fields: Record<string, string | string[]> = {};
+  const form = new URLSearchParams(await text(request));
+  for (const name of form.keys())
+    fields[name] = form.getAll(name).length > 1 ? form.getAll(name) : (form.get(name) ?? "");
+  return fields;
+};
+const bodyParsers: readonly (readonly [name: string, parse: BodyParser])[] = [
+  ["an object, as express.urlencoded() does", formOf],
+  ["text, as express.text() does", text],
+  ["bytes, as express.raw() does", buffer],
+  ["an empty object and does not read the body, as express.json() of Express 4 does", () => ({})],
+  ["nothing, as express.json() of Express 5 does", () => undefined],
+];
+
+test.each(bodyParsers)("a client signs in at nodeHandler after a body parser that leaves %s", async (_name, parse) => {
+  const sent: string[] = [];
+  const http = createHttpServer(async (request, response) => {
+    const isForm = request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
+    if (isForm) Object.assign(request, { body: await parse(request) });
+    sent.push(`${request.url} ${isForm}`);
+    mcp(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const resource = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  const auth = devAuth({ users: ["ada"], clients: [{ id: "nightly", secret: "s" }], scopes: ["notes"], resource });
+  const mcp = nodeHandler(notes(), { auth });
+  const agent = new UserAgent();
+  const authorize = async (url: URL): Promise<URL | string> => {
+    await agent.open(url, redirectUrl);
+    return (await agent.submit({ user: "ada" }, redirectUrl)) ?? "";
+  };
+  const client = await connect(resource, { auth: oauth({ redirectUrl, authorize }) });
+  expect(textOf(await client.tools.call("whoami"))).toMatch(/^ada of/);
+  await client.close();
+  expect(sent.filter((each) => each.endsWith("true")).map((each) => each.split(/[?\s]/)[0])).toEqual([
+    "/authorize",
+    "/token",
+  ]);
+  // A parameter that is repeated stays so: both resources are looked at.
+  const credentials = { grant_type: "client_credentials", client_id: "nightly", client_secret: "s", resource };
+  const body = new URLSearchParams(credentials);
+  const tokenOf = async (): Promise<unknown> =>
+    (await fetch(new URL("/token", resource), { method: "POST", body })).json();
+  expect(await tokenOf()).toMatchObject({ token_type: "Bearer" });
+  body.append("resource", "https://other.example/mcp");
+  expect(await tokenOf()).toMatchObject({ error: "invalid_target" });
+  mcp.close();
+  http.close();
+  http.closeAllConnections();
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ByteBudget } from "../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { ConnectionEnds } from "../../http/server/origin-check.js";
 import {
   BodyFault,
@@ -71,7 +72,11 @@ export class NodeExchange implements HttpRequest, EventSink {
     const request = this.#request;
     // If a body parser ran before, the stream is already consumed.
     const parsed = (request as { readonly body?: unknown }).body;
-    if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
+    const isForm = formType.test(request.headers["content-type"] ?? "");
+    if (isForm && isObject(parsed) && !(parsed instanceof Uint8Array)) {
+      // The JSON parser of Express 4 leaves an empty object for a body that it has not read.
+      if (request.readableDidRead) return textOfForm(parsed);
+    } else if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
     const body = new BodyReader(request.headers["content-length"], maxBytes, budget);
     return new Promise((resolve, reject) => {
       // Every request closes, and creating an error costs more than reading most bodies.
@@ -172,6 +177,14 @@ function withOwn(response: ServerResponse, headers: HttpHeaders): HttpHeaders {
     return own === undefined || ours === undefined ? [] : [[name, `${[own].flat().join(", ")}, ${ours}`]];
   });
   return added.length === 0 ? headers : { ...headers, ...Object.fromEntries(added) };
+}
+
+const formType = /^application\/x-www-form-urlencoded\b/i;
+
+/** The text of a form that a body parser has read. A field that was sent several times is an array. */
+function textOfForm(parsed: JsonObject): string {
+  const fields = Object.entries(parsed).flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)]));
+  return new URLSearchParams(fields).toString();
 }
 
 /** The text of a body that a body parser has read. */
