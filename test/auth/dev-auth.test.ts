@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer, text } from "node:stream/consumers";
-import { devAuth, jwtAuth, oauth } from "@parlance/mcp/auth";
+import { devAuth, jwtAuth, oauth, pathsOfAuth } from "@parlance/mcp/auth";
 import { connect, textOf } from "@parlance/mcp/client";
 import { httpHandler } from "@parlance/mcp/http";
 import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
@@ -361,6 +361,22 @@ describe("devAuth", () => {
   });
 });
 
+test("the paths to route are those of the metadata and of every endpoint", () => {
+  const resource = "http://127.0.0.1:3000/api/mcp";
+  const metadata = ["/.well-known/oauth-protected-resource/api/mcp", "/.well-known/oauth-protected-resource"];
+  expect(pathsOfAuth(jwtAuth({ issuer: "https://login.example.com", audience: resource }))).toEqual(metadata);
+  expect(pathsOfAuth(devAuth({ users: ["ada"], resource }))).toEqual([
+    ...metadata,
+    "/.well-known/oauth-authorization-server",
+    "/jwks",
+    "/register",
+    "/token",
+    "/revoke",
+    "/authorize",
+  ]);
+  expect(() => pathsOfAuth(devAuth({ users: ["ada"] }))).toThrow("give it a resource");
+});
+
 /** What middleware of a framework leaves in `request.body`. */
 type BodyParser = (request: IncomingMessage) => unknown;
 
@@ -385,7 +401,9 @@ test.each(bodyParsers)("a client signs in at nodeHandler after a body parser tha
     const isForm = request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") === true;
     if (isForm) Object.assign(request, { body: await parse(request) });
     sent.push(`${request.url} ${isForm}`);
-    mcp(request, response);
+    const [path = ""] = request.url?.split("?") ?? [];
+    if (["/mcp", ...pathsOfAuth(auth)].includes(path)) mcp(request, response);
+    else response.writeHead(404).end();
   }).listen(0, "127.0.0.1");
   await once(http, "listening");
   const resource = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;

@@ -123,7 +123,17 @@ export function metadataPaths({ resource }: Pick<ResourceServer, "resource">): r
   return [pathname === "/" ? metadataRoot : `${metadataRoot}${pathname}`, metadataRoot];
 }
 
-/** The paths that a resource server serves besides its own. */
+/**
+ * The paths that a protected server has besides its own: those of its metadata, and of the endpoints of `devAuth` and `oauthProxy`.
+ * `serveHttp` serves them. A framework has to route them to the same handler, at the root of the origin, not below a prefix.
+ *
+ * @example
+ * const auth = jwtAuth({ issuer: "https://login.example.com", audience: "https://mcp.example.com/mcp" });
+ * const mcp = nodeHandler(server, { auth });
+ * for (const path of ["/mcp", ...pathsOfAuth(auth)]) app.all(path, mcp); // Express
+ *
+ * @throws Error for `devAuth` without a `resource` before `serveHttp` has served it
+ */
 export function pathsOfAuth(auth: ResourceServer): readonly string[] {
   return [...metadataPaths(auth), ...(auth.endpoints?.paths ?? [])];
 }

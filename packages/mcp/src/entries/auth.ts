@@ -21,7 +21,7 @@ export { type OAuthOptions, oauth } from "../auth/client/oauth.js";
 export { revokeTokens } from "../auth/client/revocation.js";
 export { SignInError, type SignInFailure, type SignInStep } from "../auth/client/sign-in-error.js";
 export { memoryTokenStore, type StoredCredentials, type TokenStore } from "../auth/client/token-store.js";
-export type { ResourceServer } from "../auth/resource-server.js";
+export { pathsOfAuth, type ResourceServer } from "../auth/resource-server.js";
 export { bearerAuth } from "../auth/server/bearer-auth.js";
 export { introspectionAuth } from "../auth/server/introspection-auth.js";
 export { jwtAuth } from "../auth/server/jwt-auth.js";
