@@ -352,7 +352,9 @@ function conversion({ shapes }: Edition, steps: readonly ConversionStep[]): Revi
     return reshape;
   };
   return <Value>(of: PartName, method: string, value: Value) => {
-    const reshape = compiled[of].get(method) ?? compile(of, method);
+    // Written out, because V8 is slow where the name of a member varies.
+    const known = of === "params" ? compiled.params : of === "result" ? compiled.result : compiled.notification;
+    const reshape = known.get(method) ?? compile(of, method);
     const { members } = reshape;
     if (members === undefined) return reshape(value) as Value;
     // Most messages have none of the members that differ between the revisions: one look at them saves one for every change.
