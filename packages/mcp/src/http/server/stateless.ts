@@ -10,12 +10,7 @@ import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { isMirrored } from "../../protocol/mirrored-params.js";
 import type { Servable } from "../../server/servable.js";
-import {
-  callStateless,
-  hasStatelessMethod,
-  readStateless,
-  type StatelessRequest,
-} from "../../server/session/stateless-server.js";
+import { readStateless } from "../../server/session/stateless-server.js";
 import type { HttpCaller } from "./peers.js";
 import type { PostedCalls } from "./posted-calls.js";
 import type { HttpRequest, HttpResponse } from "./request.js";
@@ -37,22 +32,20 @@ export function answerStateless(
   const { server, closing } = calls.endpoint;
   if (closing.aborted) return closingResponse();
   const params = isObject(message.params) ? message.params : {};
-  let stateless: StatelessRequest;
+  let call: Call;
   try {
-    stateless = readChecked(server, request, message.method, params, caller);
+    call = readChecked(server, request, message.method, params, caller);
   } catch (error) {
-    if (!(error instanceof RpcError)) {
-      // A function of the application has failed: the call fails, and the fault is reported, as if a handler had thrown it.
-      return calls.answer(request, message, length, caller, () => Promise.reject(error));
-    }
-    return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
+    if (error instanceof RpcError)
+      return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
+    // A function of the application has failed: the call fails, and the fault is reported, as if a handler had thrown it.
+    call = () => Promise.reject(error);
   }
-  const call: Call = (_method, _params, exchange) => callStateless(server, stateless, exchange);
   return calls.answer(request, message, length, caller, call);
 }
 
 /**
- * Reads the `_meta` of a request and compares its headers with its body: proxies may route and filter by the headers.
+ * Reads a request and compares its headers with its body: proxies may route and filter by the headers.
  * The order of the checks is that of the official conformance tests; the first fault is reported.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
  *
@@ -65,12 +58,12 @@ function readChecked(
   method: string,
   params: JsonObject,
   { auth }: HttpCaller,
-): StatelessRequest {
+): Call {
   const version = request.header(mcpHeaders.protocolVersion);
   const declared = readMeta(params)?.[metaKeys.protocolVersion];
   if (version !== undefined && typeof declared === "string" && version !== declared)
     throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
-  const stateless = readStateless(method, params);
+  const { isDefined, call } = readStateless(server, method, params);
   if (version === undefined) throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
   const named = request.header(mcpHeaders.method);
   if (named !== method) throw mismatch("Mcp-Method", named, "the method of the body");
@@ -82,7 +75,7 @@ function readChecked(
     const isPlain = header === name && !header.startsWith("=?"); // As most names.
     if (!isPlain && decodeName(header) !== name) throw mismatch("Mcp-Name", header, `params.${member}`);
   }
-  if (!hasStatelessMethod(server, method, stateless.revision)) throw methodNotFound(method);
+  if (method !== methods.discover && !(isDefined && server.hasMethod(method))) throw methodNotFound(method);
   if (method === methods.callTool) {
     for (const mirrored of server.mirroredParams(params.name, auth)) {
       const header = request.header(mirrored.header.toLowerCase());
@@ -90,7 +83,7 @@ function readChecked(
       throw headerMismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);
     }
   }
-  return stateless;
+  return call;
 }
 
 /** @throws RpcError −32020 for a header that is marked as encoded, and is not */

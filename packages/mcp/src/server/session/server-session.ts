@@ -26,7 +26,7 @@ import {
   requireShortToken,
 } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation } from "./operation.js";
-import { callStateless, readStateless } from "./stateless-server.js";
+import { readStateless } from "./stateless-server.js";
 
 const statelessOnly: ReadonlySet<string> = new Set(
   [...latest.requests.client].filter((method) => !latestHandshake.requests.client.has(method)),
@@ -175,7 +175,7 @@ export class ServerSession {
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
    */
   #callStateless(method: string, params: JsonObject, exchange: Exchange): unknown {
-    const result = callStateless(this.#first, readStateless(method, params), exchange);
+    const result = readStateless(this.#first, method, params).call(method, params, exchange);
     if (method !== methods.listen) return result;
     return andThen(result, (ended) => {
       exchange.notify(notifications.cancelled, { requestId: exchange.id, reason: "the server ends the subscription" });

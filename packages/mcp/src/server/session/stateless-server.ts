@@ -1,5 +1,5 @@
 import { andThen } from "../../base/maybe-promise.js";
-import type { Exchange } from "../../jsonrpc/call.js";
+import type { Call, Exchange } from "../../jsonrpc/call.js";
 import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -13,54 +13,45 @@ import type { ClientDescription, Servable } from "../servable.js";
 import { agreementOf, initializeResult, negotiate, requireShortToken } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation, runRound, shapeResult } from "./operation.js";
 
-/** A stateless request in the newest shape, with the revision that it declares. */
+/** A stateless request that was read. */
 export interface StatelessRequest {
-  readonly revision: Revision;
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly meta: RequestMeta;
-}
-
-/** @throws RpcError −32602 for a `_meta` that is incomplete, −32022 for a revision that is not of this era */
-export function readStateless(method: string, params: JsonObject): StatelessRequest {
-  const reading = readRequestMeta(params);
-  if ("faults" in reading) throw invalidParams("Invalid params", reading.faults);
-  const { meta } = reading;
-  const revision = revisionOf(meta[metaKeys.protocolVersion]);
-  if (revision?.era !== "stateless") throw unsupportedVersion(meta);
-  const newest = revision.up("params", method, params);
-  return { revision, method, params: newest, meta: newest._meta as RequestMeta }; // Checked above.
-}
-
-/** Whether the server has the method in a revision. */
-export function hasStatelessMethod(server: Servable, method: string, { requests }: Revision): boolean {
-  if (method === methods.discover) return true;
-  return (requests.client.has(method) || !isProtocolMethod(method)) && server.hasMethod(method);
+  /** Whether its revision has the method, or leaves it to extensions. */
+  readonly isDefined: boolean;
+  /** Handles it, and no other request. No state is kept between requests. */
+  readonly call: Call;
 }
 
 /**
- * Handles one stateless request. No state is kept between requests.
+ * Reads a request of a stateless revision.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic#statelessness
  *
- * @param request the result of `readStateless`
+ * @throws RpcError −32602 for a `_meta` that is incomplete, −32022 for a revision that is not of this era
  */
-export function callStateless(
-  server: Servable,
-  { revision, method, params, meta }: StatelessRequest,
-  exchange: Exchange,
-): unknown {
-  if (!revision.requests.client.has(method) && isProtocolMethod(method)) throw methodNotFound(method);
-  const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-  const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
-  if (server.serverFor === undefined && method !== methods.discover)
-    return runRound(server, exchange, settings, method, params);
-  const { principal, peer } = exchange;
-  const target = server.serverFor?.({ ...client, revision, principal, peer, session: undefined }) ?? server;
-  return andThen(target, (found) =>
-    method === methods.discover
-      ? shapeResult(discover(found), method, revision, found.info)
-      : runRound(found, exchange, settings, method, params),
-  );
+export function readStateless(server: Servable, method: string, given: JsonObject): StatelessRequest {
+  const reading = readRequestMeta(given);
+  if ("faults" in reading) throw invalidParams("Invalid params", reading.faults);
+  const revision = revisionOf(reading.meta[metaKeys.protocolVersion]);
+  if (revision?.era !== "stateless") throw unsupportedVersion(reading.meta);
+  const isDefined = revision.requests.client.has(method) || !isProtocolMethod(method);
+  return {
+    isDefined,
+    call(_method, _params, exchange) {
+      if (!isDefined) throw methodNotFound(method);
+      const params = revision.up("params", method, given);
+      const meta = params._meta as RequestMeta; // Checked above.
+      const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
+      const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
+      if (server.serverFor === undefined && method !== methods.discover)
+        return runRound(server, exchange, settings, method, params);
+      const { principal, peer } = exchange;
+      const target = server.serverFor?.({ ...client, revision, principal, peer, session: undefined }) ?? server;
+      return andThen(target, (found) =>
+        method === methods.discover
+          ? shapeResult(discover(found), method, revision, found.info)
+          : runRound(found, exchange, settings, method, params),
+      );
+    },
+  };
 }
 
 function discover(server: Servable): JsonObject {
