@@ -207,10 +207,7 @@ class SocketServer implements TcpServer {
       this.#report(error);
       return;
     }
-    socket.once("close", () => {
-      this.#admission.leave(arriving);
-      arriving.budget.give(connectionBytes);
-    });
+    socket.once("close", () => this.#admission.leave(arriving, connectionBytes));
     tune(socket);
     const { auth } = this.#options;
     // The file mode of a Unix socket decides which users can connect; every user of the machine can connect to a port.
@@ -260,15 +257,15 @@ class SocketServer implements TcpServer {
 
   /** @throws Error if the connection limit or the memory budget is exhausted */
   #enter(caller: HttpCaller): void {
-    const { peer, budget } = caller;
+    const full = this.#admission.enter(caller, connectionBytes);
+    if (full === undefined) return;
+    const { peer } = caller;
     const { maxConnections = max, maxConnectionsPerAddress = maxPerAddress } = this.#options;
-    if (!this.#admission.enter(caller)) {
+    if (full === "place") {
       const isFull = this.#connections.size >= maxConnections;
       const many = isFull ? `${maxConnections}` : `${maxConnectionsPerAddress} from ${peer}`;
       throw new Error(`a connection was refused: there are ${many} already`);
     }
-    if (budget.take(connectionBytes)) return;
-    this.#admission.leave(caller);
     throw new Error(`a connection was refused: there is no room for more of ${peer ?? "this server's clients"}`);
   }
 

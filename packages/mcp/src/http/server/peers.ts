@@ -89,9 +89,13 @@ export function connectionLimits(max: number, maxPerAddress: number): Concurrenc
 /** Up to this number of peers, those without running requests are kept. */
 const maxIdlePeers = 64;
 
-type Admitted = Pick<HttpCaller, "principal" | "peer">;
+/** What there is no room for: another place, or the bytes in the budget of the peer or of all peers together. */
+export type NoRoom = "place" | "peer bytes" | "process bytes";
 
-/** Counts running requests or connections, in total and per peer. Unidentified callers count towards the total only. */
+/**
+ * Counts running requests or connections, in total and per peer, and charges their bytes to the budget of the peer.
+ * Unidentified callers count towards the total only.
+ */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits;
   readonly #running = new Map<string, number>();
@@ -102,21 +106,21 @@ export class ConcurrencyLimit {
     this.#limits = limits;
   }
 
-  /** Counts one more; returns false if the peer or the total is at its limit. */
-  enter({ principal, peer }: Admitted): boolean {
+  /** Counts one more and takes its bytes. Returns undefined, or why there is no room; then nothing is counted or taken. */
+  enter({ principal, peer, budget }: HttpCaller, bytes: number): NoRoom | undefined {
     const { perPrincipal, perAddress, total } = this.#limits;
-    if (this.#total >= total) return false;
-    if (peer !== undefined) {
-      const running = this.#running.get(peer) ?? 0;
-      if (running >= (principal === undefined ? perAddress : perPrincipal)) return false;
-      this.#running.set(peer, running + 1);
-    }
+    const running = peer === undefined ? 0 : (this.#running.get(peer) ?? 0);
+    if (this.#total >= total) return "place";
+    if (peer !== undefined && running >= (principal === undefined ? perAddress : perPrincipal)) return "place";
+    if (!budget.take(bytes)) return budget.parentFits(bytes) ? "peer bytes" : "process bytes";
+    if (peer !== undefined) this.#running.set(peer, running + 1);
     this.#total += 1;
-    return true;
+    return undefined;
   }
 
-  /** Call once for each successful `enter`. */
-  leave({ peer }: Admitted): void {
+  /** Call once for each successful `enter`, with the same bytes. */
+  leave({ peer, budget }: HttpCaller, bytes: number): void {
+    budget.give(bytes);
     this.#total -= 1;
     if (peer !== undefined) {
       const running = (this.#running.get(peer) ?? 1) - 1;

@@ -4,7 +4,7 @@ import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import { joinResponses, runRequest } from "../../jsonrpc/answerer.js";
 import type { Authentication, Call, Exchange } from "../../jsonrpc/call.js";
-import { fittingResponse, unfinished } from "../../jsonrpc/calls/responder.js";
+import { fittingResponse, freeAnswerLength, unfinished } from "../../jsonrpc/calls/responder.js";
 import { encodeFailure, encodeRequest } from "../../jsonrpc/codec/encode.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import type { ErrorObject, Id, Params, RpcRequest } from "../../jsonrpc/message.js";
@@ -19,7 +19,7 @@ import type { Authorization } from "./authorization.js";
 import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
 import { PostResponse } from "./post-response.js";
 import type { HttpRequest, HttpResponse } from "./request.js";
-import { busyResponse, overloadedResponse } from "./responses.js";
+import { jsonHeaders, noRoomResponse } from "./responses.js";
 import type { KeepAlive, StreamLimits } from "./streams/event-stream.js";
 
 /** The server of one URL, and how it responds; the same for POSTs without a session and for sessions. */
@@ -76,13 +76,13 @@ export class PostedCalls {
     call: Call,
   ): MaybePromise<HttpResponse> {
     const { id, method, params } = message;
+    const bytes = weightOfMessage(message, length);
     const limit = method === methods.listen ? this.#subscriptions : this.#calls;
-    const exchange = this.#begin(caller, id, weightOfMessage(message, length), limit);
-    if (!(exchange instanceof PostExchange)) return exchange;
+    const full = limit.enter(caller, bytes);
+    if (full !== undefined) return noRoomResponse(full, id);
+    const exchange = new PostExchange(this.endpoint, caller, id, bytes, limit);
     const text = runRequest(call, id, method, params, exchange, this.endpoint.settings);
-    if (isPromise(text)) return this.#follow(request, exchange, text);
-    exchange.conclude(text);
-    return exchange.response;
+    return isPromise(text) ? this.#follow(request, exchange, text) : exchange.conclude(text);
   }
 
   /** Runs the requests of a batch concurrently. `others` are the responses to its invalid elements. */
@@ -95,8 +95,10 @@ export class PostedCalls {
   ): MaybePromise<HttpResponse> {
     const { settings } = this.endpoint;
     const bytes = requests.reduce((sum, each) => sum + weightOfMessage(each, Number.POSITIVE_INFINITY), 0);
-    const exchange = this.#begin(caller, requests[0].id, bytes, this.#calls);
-    if (!(exchange instanceof PostExchange)) return exchange;
+    const [{ id: first }] = requests;
+    const full = this.#calls.enter(caller, bytes);
+    if (full !== undefined) return noRoomResponse(full, first);
+    const exchange = new PostExchange(this.endpoint, caller, first, bytes, this.#calls);
     const waiting = caller.budget.child(); // Holds responses until the last one is ready.
     const responses = requests.map(async ({ id, method, params }) => {
       const text = await runRequest(call, id, method, params, exchange, settings);
@@ -123,37 +125,30 @@ export class PostedCalls {
     this.#running.clear();
   }
 
-  #begin(caller: HttpCaller, id: Id, bytes: number, limit: ConcurrencyLimit): PostExchange | HttpResponse {
-    const { budget } = caller;
-    if (!limit.enter(caller)) return busyResponse(id);
-    if (budget.take(bytes)) return new PostExchange(this.endpoint, caller, id, bytes, limit);
-    limit.leave(caller);
-    return overloadedResponse(budget.parentFits(bytes), id);
-  }
-
   /** Keeps the connection of a call alive until its response is known, and cancels the call when the client is gone. */
   #follow(request: HttpRequest, exchange: PostExchange, text: Promise<string>): MaybePromise<HttpResponse> {
     const { keepAlive } = this.endpoint;
-    keepAlive.add(exchange);
+    const { response } = exchange;
+    keepAlive.add(response);
     this.#running.add(exchange);
     request.onGone(() => {
       exchange.cancel("the client has closed the connection");
-      keepAlive.delete(exchange); // The handler may never finish.
+      keepAlive.delete(response); // The handler may never finish.
     });
     // Never rejects: errors of the handler become error responses.
     void text.then((finished) => {
-      keepAlive.delete(exchange);
+      keepAlive.delete(response);
       this.#running.delete(exchange);
-      exchange.conclude(finished);
+      void exchange.conclude(finished); // The response is the one below.
     });
-    return exchange.response;
+    return response.response;
   }
 }
 
 /**
  * The exchange of a call that is one POST: notifications go into its response, and closing the connection cancels it.
  */
-class PostExchange extends PostResponse implements Exchange {
+class PostExchange implements Exchange {
   readonly id: Id;
   readonly auth: Authentication;
   readonly principal: string | undefined;
@@ -162,16 +157,17 @@ class PostExchange extends PostResponse implements Exchange {
   readonly #caller: HttpCaller;
   readonly #bytes: number;
   readonly #limit: ConcurrencyLimit;
+  #response: PostResponse | undefined;
   /** Created on first use: most handlers do not read their signal. */
   #controller: AbortController | undefined;
   #cancelled: LocalError | undefined;
+  #hasReturned = false;
 
   /**
    * @param bytes charged to the budget of the caller until the call has ended
    * @param limit counts the call until it has ended
    */
   constructor(endpoint: Endpoint, caller: HttpCaller, id: Id, bytes: number, limit: ConcurrencyLimit) {
-    super(endpoint.streams, caller.budget);
     this.id = id;
     this.auth = caller.auth;
     this.principal = caller.principal;
@@ -180,6 +176,12 @@ class PostExchange extends PostResponse implements Exchange {
     this.#caller = caller;
     this.#bytes = bytes;
     this.#limit = limit;
+  }
+
+  /** Created on first use: most calls return at once, and have sent nothing before. */
+  get response(): PostResponse {
+    this.#response ??= new PostResponse(this.#endpoint.streams, this.#caller.budget);
+    return this.#response;
   }
 
   get closing(): AbortSignal {
@@ -199,24 +201,30 @@ class PostExchange extends PostResponse implements Exchange {
   }
 
   get over(): boolean {
-    return this.#cancelled !== undefined || this.isOver;
+    return this.#cancelled !== undefined || this.#hasReturned;
   }
 
   notify(method: string, params?: Params): void {
     if (this.over) return;
     try {
       const frame = encodeRequest(undefined, method, params);
-      const lossy = this.hasRoom ? undefined : lossyNotification(method, params);
-      this.send(frame, lossy && { method, ...lossy });
+      const { response } = this;
+      const lossy = response.hasRoom ? undefined : lossyNotification(method, params);
+      response.send(frame, lossy && { method, ...lossy });
     } catch (error) {
       this.report({ kind: "fault", method, error });
     }
   }
 
+  /** Resolves when the reader has room. */
+  drained(): Promise<void> {
+    return this.#response?.drained() ?? Promise.resolve();
+  }
+
   /** A missing client capability and a missing scope are the only errors of a handler with HTTP statuses of their own. */
   failed({ code }: ErrorObject, thrown: unknown): void {
-    if (code === specCodes.missingRequiredClientCapability) this.setStatus(400);
-    if (thrown instanceof InsufficientScope) forbid(this, thrown, this.#endpoint);
+    if (code === specCodes.missingRequiredClientCapability) this.response.setStatus(400);
+    if (thrown instanceof InsufficientScope) forbid(this.response, thrown, this.#endpoint);
   }
 
   cancel(why: string): void {
@@ -225,25 +233,29 @@ class PostExchange extends PostResponse implements Exchange {
     this.#controller?.abort(this.#cancelled);
   }
 
-  /** The call has returned: responds, unless the call was cancelled. */
-  conclude(text: string): void {
-    const { budget } = this.#caller;
-    this.#limit.leave(this.#caller);
-    budget.give(this.#bytes);
-    if (this.#cancelled !== undefined) {
-      this.giveUp();
-      return;
+  /** The call has returned: responds, unless the call was cancelled. Returns the response to the POST. */
+  conclude(text: string): MaybePromise<HttpResponse> {
+    const isCancelled = this.#cancelled !== undefined;
+    this.#hasReturned = true;
+    this.#limit.leave(this.#caller, this.#bytes);
+    if (this.#response === undefined && !isCancelled && text.length <= freeAnswerLength)
+      return { status: 200, headers: jsonHeaders, body: text };
+    const { response } = this;
+    if (isCancelled) {
+      response.giveUp();
+      return response.response;
     }
-    const fitting = fittingResponse(text, this.id, this.#endpoint.settings.profile, budget);
-    if (fitting !== text) this.setStatus(503);
-    this.respond(fitting);
+    const fitting = fittingResponse(text, this.id, this.#endpoint.settings.profile, this.#caller.budget);
+    if (fitting !== text) response.setStatus(503);
+    response.respond(fitting);
+    return response.response;
   }
 
   /** Cancels the call and responds that it was not finished, because the server shuts down. */
   end(): void {
     this.cancel("the server is closed");
-    this.setStatus(503);
-    this.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile));
+    this.response.setStatus(503);
+    this.response.respond(encodeFailure(this.id, unfinished, this.#endpoint.settings.profile));
   }
 }
 

@@ -5,6 +5,7 @@ import { codes } from "../../jsonrpc/errors.js";
 import type { ErrorObject, Id } from "../../jsonrpc/message.js";
 import { problemError } from "../../jsonrpc/peer-settings.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";
+import type { NoRoom } from "./peers.js";
 import type { BodyFault, HttpHeaders, HttpResponse } from "./request.js";
 import type { EventStream } from "./streams/event-stream.js";
 
@@ -39,8 +40,9 @@ export function problemResponse(problem: Problem): HttpResponse {
   return errorResponse(400, problemError(problem), problem.subject === "response" ? undefined : problem.id);
 }
 
-/** The response to a request over the concurrency limit. The request was not run. */
-export function busyResponse(id?: Id): HttpResponse {
+/** The response to a request that there is no room for. The request was not run. */
+export function noRoomResponse(full: NoRoom, id: Id): HttpResponse {
+  if (full !== "place") return overloadedResponse(full === "peer bytes", id);
   const data = { reason: "too many requests are in flight: wait for responses, then retry" };
   return errorResponse(429, { code: codes.tooManyRequests, message: "Too many requests", data }, id, retryLater);
 }

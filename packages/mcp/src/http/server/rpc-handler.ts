@@ -80,14 +80,14 @@ export class RpcHandler extends HttpServerHandler {
   }
 
   protected async respond(request: HttpRequest, frame: string, caller: HttpCaller): Promise<HttpResponse> {
-    const { budget } = caller;
     if (this.closing.aborted) return this.refuse(503, "this side is shutting down", retryLater);
     const decoded = decodeBody(this.settings, frame);
     const bytes = weightOfValue(decoded);
-    if (!this.#running.enter(caller)) return this.refuse(429, "too many requests are running", retryLater);
-    if (!budget.take(bytes)) {
-      this.#running.leave(caller);
-      return this.refuse(budget.parentFits(bytes) ? 429 : 503, "there is no room for the request", retryLater);
+    const full = this.#running.enter(caller, bytes);
+    if (full === "place") return this.refuse(429, "too many requests are running", retryLater);
+    if (full !== undefined) {
+      const status = full === "peer bytes" ? 429 : 503;
+      return this.refuse(status, "there is no room for the request", retryLater);
     }
     const cancel = new AbortController();
     this.#cancels.add(cancel);
@@ -95,8 +95,7 @@ export class RpcHandler extends HttpServerHandler {
       return await this.#run(request, { frame, decoded }, caller, cancel);
     } finally {
       this.#cancels.delete(cancel);
-      this.#running.leave(caller);
-      budget.give(bytes);
+      this.#running.leave(caller, bytes);
     }
   }
 

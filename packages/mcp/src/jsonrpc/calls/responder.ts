@@ -304,7 +304,7 @@ const shuttingDown: ErrorObject = {
 };
 
 /** Responses up to this length are sent whatever is queued: their number is limited by the limits on calls. */
-const freeAnswerLength = 64 * 1024;
+export const freeAnswerLength: number = 64 * 1024;
 
 /** The response, or an error response instead if the budget of the peer has no room to queue it. */
 export function fittingResponse(answer: string, id: Id | undefined, profile: Profile, budget: ByteBudget): string {

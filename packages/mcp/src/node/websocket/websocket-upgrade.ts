@@ -13,7 +13,7 @@ import {
   originCheck,
   originCheckMembers,
 } from "../../http/server/origin-check.js";
-import { type ConcurrencyLimit, connectionBytes, connectionLimits, networkOf, Peers } from "../../http/server/peers.js";
+import { type ConcurrencyLimit, connectionBytes, connectionLimits, Peers } from "../../http/server/peers.js";
 import type { HttpResponse } from "../../http/server/request.js";
 import { closingResponse, refusal } from "../../http/server/responses.js";
 import type { Authentication, Identity } from "../../jsonrpc/call.js";
@@ -167,13 +167,14 @@ class WebSocketGate {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    const from = { principal: undefined, peer: networkOf(request.socket.remoteAddress) };
-    const turnedAway = this.#refusalOf(request) ?? (this.#admission.enter(from) ? undefined : tooMany());
+    // The bytes of the connection are charged to its caller, who is known later.
+    const from = this.#peers.caller(undefined, request.socket.remoteAddress);
+    const turnedAway = this.#refusalOf(request) ?? (this.#admission.enter(from, 0) && tooMany());
     if (turnedAway !== undefined) {
       refuse(socket, turnedAway);
       return;
     }
-    socket.once("close", () => this.#admission.leave(from));
+    socket.once("close", () => this.#admission.leave(from, 0));
     void this.#admit(request).then((admitted) => {
       if ("status" in admitted) refuse(socket, admitted);
       else if (this.#isClosing) refuse(socket, closingResponse());
