@@ -89,7 +89,12 @@ describe.runIf(hasKeychain)("a keychain (needs dbus-daemon and gnome-keyring-dae
     const environment = await startKeychain();
     const file = join(await newFolder(), "tokens.json");
     const counting = [1, 2, 3, 4].map(() => run(environment, "token-store-user.js", file, "3", "keychain"));
-    expect((await Promise.all(counting)).map(({ code, err }) => [code, err])).toEqual(Array(4).fill([0, ""]));
+    // A process that waits for long, as on a busy machine, says for which other one.
+    const ended = (await Promise.all(counting)).map(({ code, err }) => [
+      code,
+      err.replaceAll(/^Waiting for process .*\n/gm, ""),
+    ]);
+    expect(ended).toEqual(Array(4).fill([0, ""]));
     const { said } = await used(environment, file, "show");
     expect(said).toMatchObject({ shared: { tokens: { expiresAt: 12 } } });
     expect(Object.keys(said ?? {})).toHaveLength(13);

@@ -26,20 +26,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as z from "zod";
 import { deferred } from "../../../packages/mcp/src/base/deferred.js";
+import { startedChannel } from "../../../packages/mcp/src/node/process/child-process.js";
 import type { ListedResource } from "../../../packages/mcp/src/server/features/resources/resource-definitions.js";
 import type { ServeOptions } from "../../../packages/mcp/src/server/session/serve-channel.js";
 import type { MessagePortLike } from "../../../packages/mcp/src/transport/message-port.js";
+import { authPorts } from "../../auth/auth-ports.js";
 import { isLong } from "../../testing/forms.js";
-import { type Mode, overridden, Plant } from "./a02-plant.js";
-
-/** A function that an application can plug in, and a conversation that makes use of it. */
-interface Port {
-  /** `Interface.member` of the public types. */
-  readonly port: string;
-  /** The name under which its failure shows. Default: the port. */
-  readonly shown?: string;
-  converse(plant: Plant): Promise<void>;
-}
+import { type Mode, overridden, Plant, type Port } from "./a02-plant.js";
 
 const eras = ["2025-11-25", "2026-07-28"] as const;
 
@@ -274,6 +267,23 @@ function overHttp(
   };
 }
 
+/** A process that writes two lines to stderr before it answers. */
+async function commandTalking(plant: Plant): Promise<void> {
+  const source =
+    'process.stderr.write("one\\ntwo\\n", () => process.stdin.on("data", (line) => process.stdout.write(line)));';
+  const heard = deferred<undefined>();
+  const own = plant.hook(() => undefined);
+  const stderr = (line: string): unknown => {
+    if (line === "two") heard.resolve(undefined);
+    return (own as (line: string) => unknown)(line);
+  };
+  const channel = startedChannel({ command: process.execPath, args: ["--eval", source], stderr }, plant.report);
+  channel.open({ frame: () => undefined, refuse: () => undefined, end: () => undefined });
+  await channel.send('{"jsonrpc":"2.0","method":"news"}');
+  await heard.promise;
+  await plant.outcome(channel.close());
+}
+
 /** A port of a platform, some of whose methods are the application's. */
 class WrappedPort extends EventTarget implements MessagePortLike {
   readonly #port: MessagePort;
@@ -408,13 +418,14 @@ async function told(plant: Plant): Promise<void> {
   await answering.close();
 }
 
-async function rpcOverHttp(plant: Plant, auth: Auth = plant.hook(() => ({ principal: "me" }))): Promise<void> {
-  const handle = rpcHandler(createService().method("ping", () => "pong").call, { auth, report: plant.report });
+async function rpcOverHttp(plant: Plant, auth?: Auth, addressOf?: () => string): Promise<void> {
+  const options = addressOf === undefined ? { auth: auth ?? plant.hook(() => ({ principal: "me" })) } : { addressOf };
+  const handle = rpcHandler(createService().method("ping", () => "pong").call, { ...options, report: plant.report });
   for (let id = 0; id < 3; id += 1) {
     const body = JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const headers = { "content-type": "application/json", authorization: "Bearer token" };
     const answer = await handle(new Request("http://localhost/rpc", { method: "POST", headers, body }));
-    expect([200, 401]).toContain(answer.status);
+    expect([200, 401, 500]).toContain(answer.status);
     expect(await answer.json()).toMatchObject({ jsonrpc: "2.0" });
   }
   handle.close();
@@ -723,6 +734,38 @@ const ports: readonly Port[] = [
     })),
   },
   { port: "RpcOptions.auth", shown: "auth", converse: (plant) => rpcOverHttp(plant) },
+  ...authPorts,
+  {
+    port: "HttpOptions.addressOf",
+    shown: "addressOf",
+    converse: overHttp((plant) => ({ door: { report: plant.report, addressOf: plant.hook(() => "192.0.2.1") } })),
+  },
+  {
+    port: "RpcOptions.addressOf",
+    shown: "addressOf",
+    converse: (plant) =>
+      rpcOverHttp(
+        plant,
+        undefined,
+        plant.hook(() => "192.0.2.1"),
+      ),
+  },
+  {
+    port: "HttpClientOptions.auth",
+    shown: "auth",
+    converse: overHttp((plant) => ({
+      // What it returns takes the place of HttpClientOptions.fetch.
+      client: { auth: plant.hook((fetch) => fetch) },
+    })),
+  },
+  {
+    port: "ClientOptions.notifications",
+    shown: "notifications/tools/list_changed",
+    converse: mcp((plant) => ({
+      client: { notifications: { "notifications/tools/list_changed": plant.hook(() => undefined) } },
+    })),
+  },
+  { port: "CommandTarget.stderr", shown: "onStderr", converse: commandTalking },
   { port: "WebSocketUpgradeOptions.auth", shown: "auth", converse: overWebSocket },
   { port: "AcceptOptions.auth", shown: "auth", converse: overTcp },
   {
@@ -803,31 +846,21 @@ describe("A2: the listener of reports itself", () => {
 
 /** Functions in options that are no hooks, and those that have another test than the table. */
 const apart: Readonly<Record<string, string>> = {
-  "AuthorizationStore.get": "its endpoint responds with 500 and reports it: test/auth/oauth-proxy.test.ts",
-  "AuthorizationStore.set": "as AuthorizationStore.get",
-  "AuthorizationStore.take": "as AuthorizationStore.get",
   "BrowserSignInOptions.open": "ends the sign-in with its error: test/auth/browser-sign-in.test.ts",
-  "DeviceCodeOptions.show": "ends the sign-in with its error: test/auth/client/device-code.test.ts",
   "FileTokenStore.entries": "called by the application alone",
-  "OAuthProxyOptions.subject": "as AuthorizationStore.get",
   "PublicFetchOptions.lookup": "ends the request with its error, as a name that does not resolve",
-  "RemoteOptions.fetch": "verifies no token, and its error is the reason: test/auth/providers.test.ts",
   "RevocationOptions.fetch": "is a failed revocation with its error: test/auth/client/revocation.test.ts",
-  "TokenOptions.fetch": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
-  "WorkloadIdentityOptions.assertion": "fails the call: test/auth/client/machine-grants.test.ts",
   "EnterpriseManagedOptions.idToken": "fails the call, as an assertion: test/auth/client/machine-grants.test.ts",
   "TokenOptions.onStep": "goes to the console, and the sign-in goes on: test/auth/client/hooks.test.ts",
   "TokenStore.delete": "called by the application alone",
-  "TokenStore.get": "ends the sign-in with its error: test/auth/client/hooks.test.ts",
-  "TokenStore.set": "as TokenStore.get",
   "AcceptOptions.report": "as PeerOptions.report",
+  "Clock.clearTimer": "a clock is the machine's, or that of a test: it must not fail",
+  "Clock.now": "a clock",
+  "Clock.setTimer": "a clock",
   "Channel.open": "it opens the conversation: what it throws is thrown by openConnection",
   "Channel.release": "called for HTTP alone, under the guard of Channel.unanswered",
   "CheckBounds.clock": "a clock",
   "ChildChannelOptions.report": "as PeerOptions.report",
-  "Clock.clearTimer": "a clock is the machine's, or that of a test: it must not fail",
-  "Clock.now": "a clock",
-  "Clock.setTimer": "a clock",
   "CompileOptions.clock": "a clock",
   "CompileOptions.validator": "compile() is called by the program itself, and throws to it",
   "FakeClock.advance": "called by a test",
@@ -845,7 +878,9 @@ const apart: Readonly<Record<string, string>> = {
   "RegistryOptions.onChange": "internal",
   "RegistryOptions.shown": "internal",
   "ResourceTemplateDefinition.complete": "as PromptDefinition.complete",
+  "ResourceServer.servedAt": "called by serveHttp(), which throws to the program",
   "SessionOptions.eventStore": "the methods of EventStore",
+  "StateSealOptions.store": "the methods of RequestStateStore",
   "StreamChannelOptions.framing": "the methods of Framing",
   "PeerOptions.clock": "a clock",
   "PeerOptions.report": "the test above",
@@ -868,9 +903,20 @@ test("A2: the table has every function that the options of the library take", ()
 
 const sources = ["mcp", "wire"].map((name) => new URL(`../../../packages/${name}/src/`, import.meta.url));
 const optionInterface =
-  /^export interface (\w*(?:Options|Hooks|Handlers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock))\b[^{]*\{\n(.*?)^\}/gms;
-const functionMember =
-  /^ {2}(?:readonly )?(\w+)\??(?:\(|: \($|: .*(?:=>|Auth\b|Reporter|ErrorMapper|NotificationListener|Fetch|Clock|Call\b|Completers|EventStore|Framing|Constructor|JsonSchemaValidator))/gm;
+  /^export interface (\w*(?:Options|Hooks|Handlers|Store|Channel|Like|Routing|Framing|FrameDecoder|Bounds|Definition|Clock)|RedirectReceiver|ResourceServer|CommandTarget)\b[^{]*\{\n(.*?)^\}/gms;
+const functionType = /^(?:export )?type (\w+)(?:<[^=]*>)? =\s[^;]*?=>/gm;
+const member = /^ {2}(?:readonly )?(\w+)\??(?:\(|: ([^;]*);)/gm;
+
+/** Interfaces of the library that take functions. */
+const ofFunctions = [
+  "Completers",
+  "EventStore",
+  "Framing",
+  "JsonSchemaValidator",
+  "RequestStateStore",
+  "Clock",
+  "WebSocketLike",
+];
 
 /** `Interface.member` of every member that takes a function, or an object of functions. */
 function optionFunctions(): readonly string[] {
@@ -879,10 +925,14 @@ function optionFunctions(): readonly string[] {
       .filter((path) => path.endsWith(".ts"))
       .map((path) => new URL(path, source)),
   );
-  return files.flatMap((file) => {
-    const text = readFileSync(file, "utf8");
-    return [...text.matchAll(optionInterface)].flatMap(([, name, body = ""]) =>
-      [...body.matchAll(functionMember)].map(([, member]) => `${name}.${member}`),
-    );
-  });
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  const types = [...ofFunctions, ...texts.flatMap((text) => [...text.matchAll(functionType)].map(([, name]) => name))];
+  const takesFunction = new RegExp(`^\\(\\n|=>|\\b(?:${types.join("|")})\\b`);
+  return texts.flatMap((text) =>
+    [...text.matchAll(optionInterface)].flatMap(([, name, body = ""]) =>
+      [...body.matchAll(member)]
+        .filter(([, , type]) => type === undefined || takesFunction.test(type))
+        .map(([, each]) => `${name}.${each}`),
+    ),
+  );
 }

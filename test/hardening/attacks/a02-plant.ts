@@ -1,5 +1,14 @@
 import { type Channel, memoryChannels, type Report } from "@parlance/mcp/jsonrpc";
 
+/** A function that an application can plug in, and a conversation that makes use of it. */
+export interface Port {
+  /** `Interface.member` of the public types. */
+  readonly port: string;
+  /** The name under which its failure shows. Default: the port. */
+  readonly shown?: string;
+  converse(plant: Plant): Promise<void>;
+}
+
 /** How a planted call of a hook fails. */
 export type Mode = "throws" | "rejects";
 
@@ -81,7 +90,13 @@ export class Plant {
     const isReported = this.reports.some(
       (each) => each.kind === "fault" && (each.method === name ? isPlanted(each.error) : names(each.error, name)),
     );
-    return isReported || this.outcomes.some((each) => each.status === "rejected" && names(each.reason, name));
+    // A document of a stranger that cannot be fetched is a request that was refused.
+    const isRefusal = this.reports.some(
+      (each) => each.kind === "unauthorized" && [name, "was to fail"].every((text) => each.reason.includes(text)),
+    );
+    return (
+      isReported || isRefusal || this.outcomes.some((each) => each.status === "rejected" && names(each.reason, name))
+    );
   }
 }
 
@@ -92,9 +107,14 @@ function names(error: unknown, name: string): boolean {
   return chain.some(({ message }) => message.includes(name)) && chain.some(isPlanted);
 }
 
+/** A planted error, or one that has its text and not itself: errors of a sign-in are for people. */
+function isOfPlant(error: unknown): boolean {
+  return error instanceof Planted || (error instanceof Error && /call \d+ was to fail/.test(error.message));
+}
+
 /** A promise where a value must be is an error itself, whatever it comes to. */
 function isPlanted(error: unknown): boolean {
-  return error instanceof Planted || (error instanceof TypeError && error.message.includes("has returned a promise"));
+  return isOfPlant(error) || (error instanceof TypeError && error.message.includes("has returned a promise"));
 }
 
 /** A channel with other methods. */

@@ -1,3 +1,5 @@
+import { inHook } from "../jsonrpc/hooks.js";
+
 /** Milliseconds until an authorization server has to have responded. */
 const timeout = 5_000;
 
@@ -21,13 +23,28 @@ export type BoundedFetch = (url: string, init?: BoundedRequest) => Promise<Respo
  * `fetch` for documents of authorization servers: within a time and a size, and without redirects, which could lead anywhere.
  *
  * @param send what sends the request; default: the platform's `fetch`
- * @throws Error for a response that is too long or a redirect, and whatever `send` throws
+ * @throws Error for a response that is late, too long or a redirect; HookError for what `send` throws
  */
-export async function boundedFetch(url: string, init: BoundedRequest = {}, send: OwnFetch = fetch): Promise<Response> {
+export async function boundedFetch(url: string, init: BoundedRequest = {}, send?: OwnFetch): Promise<Response> {
   // Not `AbortSignal.any` of a timeout, which Node 20 may collect before it fires. The libraries give no signal but timeouts of their own.
   const deadline = AbortSignal.timeout(timeout);
-  const { method = "GET", headers = {}, body = null } = init;
-  const response = await send(new URL(url), { method, headers, body, redirect: "manual", signal: deadline });
+  // A function of the application may ignore the signal; what waits for it must not wait for ever.
+  const late = new Promise<never>((_, reject) => {
+    deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
+  });
+  return await Promise.race([late, whole(url, init, send, deadline)]);
+}
+
+async function whole(
+  url: string,
+  { method = "GET", headers = {}, body = null }: BoundedRequest,
+  send: OwnFetch | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const request: RequestInit = { method, headers, body, redirect: "manual", signal };
+  const response = await (send === undefined
+    ? fetch(new URL(url), request)
+    : inHook("fetch", () => send(new URL(url), request)));
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   // The body is async iterable on all platforms, but not in the types of all of them.

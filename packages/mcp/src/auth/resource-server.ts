@@ -7,6 +7,8 @@ export interface TokenRequest {
   readonly method: string;
   /** The scheme of the `Authorization` header. `DPoP` only with a proof, in the header `dpop`. Default: `Bearer`. */
   readonly scheme?: "Bearer" | "DPoP";
+  /** The network address of the caller, by which limits are counted (IPv6: the /64). Default: it is not known. */
+  readonly address?: string;
   /** The value of a header by its lower-case name. */
   header(name: string): string | undefined;
 }
@@ -96,6 +98,8 @@ export interface AuthResponse {
   readonly body?: string;
   /** Why the request was refused, for the operator. It contains no secret. */
   readonly reason?: string;
+  /** The error of a function of the application, which is reported as a fault. */
+  readonly fault?: Error;
 }
 
 /** Endpoints at the origin of a server, besides its metadata. */

@@ -1,5 +1,6 @@
 import { escapeControls } from "../../base/escape-controls.js";
 import { isObject } from "../../base/json.js";
+import { HookError } from "../../jsonrpc/errors.js";
 import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
 import { isThisMachine } from "../server/protected.js";
 import { authenticationMethods, type Clients, hasRedirectUri, type RegisteredClient } from "./clients.js";
@@ -106,7 +107,9 @@ export class AuthorizationServer implements AuthEndpoints {
     const host = request.header("host") ?? "";
     if (this.#parts.isDevelopment && !(URL.canParse(`http://${host}`) && isThisMachine(new URL(`http://${host}`))))
       return json(403, { error: "invalid_request", error_description: "this server is for its own machine only" });
-    const { pathname, searchParams } = new URL(request.url, "http://localhost");
+    const { pathname: written, searchParams } = new URL(request.url, "http://localhost");
+    // `Authorization` takes both for the same path.
+    const pathname = written.length > 1 && written.endsWith("/") ? written.slice(0, -1) : written;
     const endpoint = this.#endpoints.get(pathname);
     if (endpoint === undefined) return this.#page(request, pathname, searchParams);
     if (request.method === "OPTIONS") return { status: 204, headers: preflight };
@@ -118,8 +121,8 @@ export class AuthorizationServer implements AuthEndpoints {
       if (!(error instanceof OAuthError)) throw error;
       const { code, message } = error;
       const isBasic = code === "invalid_client" && request.header("authorization") !== undefined;
-      const response = json(isBasic ? 401 : 400, { error: code, error_description: message });
-      const challenge = isBasic ? { "www-authenticate": "Basic" } : {};
+      const response = json(isBasic ? 401 : statusOf(error), { error: code, error_description: message });
+      const challenge = isBasic ? { "www-authenticate": "Basic" } : retryOf(error);
       return { ...response, headers: { ...response.headers, ...challenge }, reason: reasonOf(pathname, error) };
     }
   }
@@ -149,9 +152,9 @@ export class AuthorizationServer implements AuthEndpoints {
    * @throws OAuthError for one without a known client and redirect URI: it must not be redirected anywhere
    * @returns the request, or the redirect with the error
    */
-  async check(query: URLSearchParams, agent: string): Promise<AuthorizationRequest | URL> {
+  async check(query: URLSearchParams, agent: string, address?: string): Promise<AuthorizationRequest | URL> {
     const [clientId = "", redirectUri = ""] = [query.get("client_id") ?? "", query.get("redirect_uri") ?? ""];
-    const client = await this.#parts.clients.get(clientId);
+    const client = await this.#parts.clients.get(clientId, address);
     if (!hasRedirectUri(client, redirectUri))
       throw new OAuthError("invalid_request", "the redirect_uri is not one that the client has registered");
     const request: AuthorizationRequest = {
@@ -189,35 +192,38 @@ export class AuthorizationServer implements AuthEndpoints {
       if (method === "POST") return await this.#decide(request, new URLSearchParams(await request.text()));
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
-      const response = page(400, "The sign-in cannot go on", `<p>${escapeHtml(error.message)}.</p>`);
-      return { ...response, reason: reasonOf(path, error) };
+      const response = page(statusOf(error), "The sign-in cannot go on", `<p>${escapeHtml(error.message)}.</p>`);
+      return { ...response, headers: { ...response.headers, ...retryOf(error) }, reason: reasonOf(path, error) };
     }
     return { status: 405, headers: { allow: "GET, POST" }, body: "" };
   }
 
   async #ask(request: AuthRequest, query: URLSearchParams): Promise<AuthResponse> {
     const cookie = this.#cookieOf(request) ?? randomSecret();
-    const checked = await this.check(query, await digest(cookie));
+    const checked = await this.check(query, await digest(cookie), request.address);
     if (checked instanceof URL) return redirect(checked);
-    const { redirectUri, scopes } = checked;
-    const clientName = escapeControls(checked.clientName); // Marks of direction could make it read as another name.
+    const { clientName, redirectUri, scopes } = checked;
     const transaction = await this.#parts.secrets.seal(
       "authorization",
       { request: checked, agent: checked.agent },
       decisionTtl,
     );
     const hidden = `<input type="hidden" name="transaction" value="${escapeHtml(transaction)}">`;
-    const asked = scopes.length === 0 ? "" : `<p>Scopes: <code>${escapeHtml(scopes.join(" "))}</code></p>`;
+    const asked = scopes.length === 0 ? "" : `<p>Scopes: <code>${shown(scopes.join(" "))}</code></p>`;
     const { resource } = this.#parts.identity();
     const content =
-      `<p><strong>${escapeHtml(clientName)}</strong> asks for access to <code>${escapeHtml(resource)}</code>.</p>${asked}` +
-      `<p>Afterwards you return to <code>${escapeHtml(escapeControls(redirectUri))}</code>. Go on only if you started this sign-in there.</p>` +
+      `<p><strong>${shown(clientName)}</strong> asks for access to <code>${escapeHtml(resource)}</code>.</p>${asked}` +
+      // As a URL is written: another script's letters, which look like those of a known host, are shown as the host that they name.
+      `<p>Afterwards you return to <code>${shown(new URL(redirectUri).href)}</code>. Go on only if you started this sign-in there.</p>` +
       `<form method="post" action="/authorize">${hidden}${this.#parts.signIn.form(checked)}` +
       '<button name="decision" value="deny">Deny</button></form>';
     // Browsers apply form-action to the redirects that follow, which may lead through another server.
     const targets =
       this.#parts.signIn.callback === undefined ? [] : ["https:", "http://127.0.0.1:*", "http://localhost:*"];
-    const response = page(200, `Sign in to ${clientName}`, content, [...targets, sourceOf(redirectUri)]);
+    const response = page(200, `Sign in to ${escapeControls(clientName)}`, content, [
+      ...targets,
+      sourceOf(redirectUri),
+    ]);
     const { name, attributes } = this.#cookie();
     return { ...response, headers: { ...response.headers, "set-cookie": `${name}=${cookie}; ${attributes}` } };
   }
@@ -245,8 +251,10 @@ export class AuthorizationServer implements AuthEndpoints {
     const agent = cookie === undefined ? undefined : await digest(cookie);
     const { request: asked, outcome } = await callback.finish(query, agent);
     const response = redirect(await this.complete(asked, outcome));
-    const isFailure = outcome instanceof OAuthError && typeof outcome.cause === "string";
-    return isFailure ? { ...response, reason: `${callback.path}: ${outcome.cause}` } : response;
+    if (!(outcome instanceof OAuthError)) return response;
+    const { cause } = outcome;
+    if (cause instanceof HookError) return { ...response, fault: cause };
+    return typeof cause === "string" ? { ...response, reason: `${callback.path}: ${cause}` } : response;
   }
 
   async #metadata(): Promise<AuthResponse> {
@@ -285,7 +293,7 @@ export class AuthorizationServer implements AuthEndpoints {
 
   async #token(request: AuthRequest): Promise<AuthResponse> {
     const form = new URLSearchParams(await request.text());
-    const client = await this.#parts.clients.authenticate(form, request.header("authorization"));
+    const client = await this.#parts.clients.authenticate(form, request);
     const fault = this.#faultOfResource(form);
     if (fault !== undefined) throw fault;
     return json(200, await this.#tokens(client, form));
@@ -293,7 +301,7 @@ export class AuthorizationServer implements AuthEndpoints {
 
   async #revoke(request: AuthRequest): Promise<AuthResponse> {
     const form = new URLSearchParams(await request.text());
-    const { id: clientId } = await this.#parts.clients.authenticate(form, request.header("authorization"));
+    const { id: clientId } = await this.#parts.clients.authenticate(form, request);
     const token = form.get("token");
     if (token === null) throw new OAuthError("invalid_request", "token is missing");
     const grantId = await this.#parts.grants.revoke({ ...this.#parts.identity(), clientId }, token);
@@ -356,11 +364,24 @@ export class AuthorizationServer implements AuthEndpoints {
   }
 }
 
+/** A text of a client in HTML. What could hide or turn round a part of it, and mislead the user who decides, is written as an escape. */
+function shown(text: string): string {
+  return `<bdi>${escapeHtml(escapeControls(text))}</bdi>`;
+}
+
 const denied = new OAuthError("access_denied", "the user has denied the request");
 
-/** What the operator learns of an error, with its cause, which the client does not. */
+/** For the operator: with what only the operator learns. */
 function reasonOf(path: string, { code, message, cause }: OAuthError): string {
   return `${path}: ${code}: ${message}${typeof cause === "string" ? ` (${cause})` : ""}`;
+}
+
+function statusOf({ code }: OAuthError): number {
+  return code === "temporarily_unavailable" ? 503 : 400;
+}
+
+function retryOf(error: OAuthError): Readonly<Record<string, string>> {
+  return statusOf(error) === 503 ? { "retry-after": "5" } : {};
 }
 
 /** 303: a browser that has sent a form follows with GET. */

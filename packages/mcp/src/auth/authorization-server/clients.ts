@@ -1,6 +1,8 @@
 import { isObject } from "../../base/json.js";
 import { thrownText } from "../../jsonrpc/errors.js";
 import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
+import { RequestPlaces } from "../request-places.js";
+import type { AuthRequest } from "../resource-server.js";
 import { isThisMachine } from "../server/protected.js";
 import { digest, type Secrets } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
@@ -25,9 +27,6 @@ const maxText = 2_000;
 /** Seconds that a client ID metadata document is used. */
 const documentTtl = 300;
 
-/** The most documents that are fetched at a time: strangers choose their URLs, and could make this server flood another one. */
-const maxFetches = 16;
-
 /** How clients authenticate at the token endpoint. */
 export const authenticationMethods: readonly string[] = ["none", "client_secret_basic", "client_secret_post"];
 
@@ -38,8 +37,9 @@ export class Clients {
   readonly #isDevelopment: boolean;
   readonly #send: OwnFetch | undefined;
   readonly #documents = memoryAuthorizationStore(100);
-  /** The documents that are being fetched, by their URLs. */
-  readonly #fetches = new Map<string, Promise<unknown>>();
+  readonly #places = new RequestPlaces();
+  /** The documents that are being fetched. */
+  readonly #fetching = new Map<string, Promise<unknown>>();
 
   /**
    * @param known pre-registered clients
@@ -91,11 +91,14 @@ export class Clients {
     };
   }
 
-  /** @throws OAuthError `invalid_client` for one that is not known */
-  async get(id: string): Promise<RegisteredClient> {
+  /**
+   * @param address the network address of the caller
+   * @throws OAuthError `invalid_client` for one that is not known
+   */
+  async get(id: string, address: string | undefined): Promise<RegisteredClient> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    if (/^https?:/.test(id)) return this.#documented(id);
+    if (/^https?:/.test(id)) return this.#documented(id, address);
     const opened = await this.#secrets.open("client", id);
     if (opened === undefined)
       throw new OAuthError("invalid_client", "the client is not registered here: register again");
@@ -113,11 +116,15 @@ export class Clients {
    * https://datatracker.ietf.org/doc/html/rfc6749#section-2.3
    * @throws OAuthError `invalid_client`
    */
-  async authenticate(form: URLSearchParams, authorization: string | undefined): Promise<RegisteredClient> {
+  async authenticate(
+    form: URLSearchParams,
+    { header, address }: Pick<AuthRequest, "header" | "address">,
+  ): Promise<RegisteredClient> {
+    const authorization = header("authorization");
     const basic = authorization === undefined ? undefined : readBasic(authorization);
     const id = basic?.id ?? form.get("client_id");
     if (id === null) throw new OAuthError("invalid_client", "client_id is missing");
-    const client = await this.get(id);
+    const client = await this.get(id, address);
     if (client.secret === undefined) return client;
     const given = basic?.secret ?? form.get("client_secret") ?? "";
     // Digests have one length, and the time to compare them says nothing about the secret.
@@ -130,11 +137,11 @@ export class Clients {
    * The client of a client ID metadata document.
    * https://modelcontextprotocol.io/specification/latest/basic/authorization#client-id-metadata-documents
    */
-  async #documented(id: string): Promise<RegisteredClient> {
+  async #documented(id: string, address: string | undefined): Promise<RegisteredClient> {
     const url = URL.canParse(id) ? new URL(id) : undefined;
     if (url === undefined || !this.#mayFetch(url))
       throw new OAuthError("invalid_client", "a client_id that is a URL must be an https: URL with a path");
-    const document = await this.#document(url.href).catch((error: unknown) => thrownText(error));
+    const document = await this.#document(url.href, address);
     if (typeof document === "string")
       throw new OAuthError("invalid_client", "the client ID metadata document could not be read", { cause: document });
     if (!isObject(document) || document.client_id !== id)
@@ -145,16 +152,24 @@ export class Clients {
     return { id, name: readName(document.client_name), redirectUris: readRedirectUris(document.redirect_uris) };
   }
 
-  /** Kept for a while: the token endpoint needs it again, and anyone can cause a request for it. */
-  async #document(url: string): Promise<unknown> {
+  /**
+   * The document, or why it could not be read. Kept for a while: the token endpoint needs it again, and anyone can cause a request for it.
+   * @throws OAuthError while too many are being fetched
+   */
+  async #document(url: string, address: string | undefined): Promise<unknown> {
     const kept = await this.#documents.get(`document:${url}`);
     if (kept !== undefined) return JSON.parse(kept);
-    const running = this.#fetches.get(url);
-    if (running !== undefined) return running;
-    if (this.#fetches.size >= maxFetches) throw new Error(`${maxFetches} documents are being fetched`);
-    const fetched = this.#fetch(url).finally(() => this.#fetches.delete(url));
-    this.#fetches.set(url, fetched);
-    return fetched;
+    const fetching =
+      this.#fetching.get(url) ??
+      this.#places.use(address, () =>
+        this.#fetch(url)
+          .catch((error: unknown) => thrownText(error))
+          .finally(() => this.#fetching.delete(url)),
+      );
+    if (fetching === undefined)
+      throw new OAuthError("temporarily_unavailable", "too many clients are being looked up: try again in a moment");
+    this.#fetching.set(url, fetching);
+    return fetching;
   }
 
   async #fetch(url: string): Promise<unknown> {
@@ -214,7 +229,13 @@ function readRedirectUris(uris: unknown): readonly string[] {
     throw new OAuthError("invalid_redirect_uri", `redirect_uris must be an array of 1 to ${maxRedirectUris} URIs`);
   return uris.map((uri: unknown) => {
     const url = typeof uri === "string" && uri.length <= maxText && URL.canParse(uri) ? new URL(uri) : undefined;
-    const isSafe = url !== undefined && url.hash === "" && url.username === "" && !refusedSchemes.has(url.protocol);
+    const isSafe =
+      url !== undefined &&
+      url.hash === "" &&
+      url.username === "" &&
+      !refusedSchemes.has(url.protocol) &&
+      // Hosts of URLs may have a comma or a semicolon, which end a source of a Content Security Policy.
+      (!/^https?:$/.test(url.protocol) || /^[\w.:[\]-]+$/.test(url.host));
     if (!isSafe || typeof uri !== "string" || /[\s#]/.test(uri) || (url.protocol === "http:" && !isThisMachine(url))) {
       const allowed = "https:, http: on this machine, or a scheme of the client, without a fragment";
       throw new OAuthError("invalid_redirect_uri", `every redirect URI must be a URI with ${allowed}`);

@@ -9,6 +9,7 @@ export type OAuthErrorCode =
   | "invalid_scope"
   | "invalid_target"
   | "server_error"
+  | "temporarily_unavailable"
   | "unauthorized_client"
   | "unsupported_grant_type"
   | "unsupported_response_type"

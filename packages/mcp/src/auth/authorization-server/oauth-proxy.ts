@@ -18,7 +18,8 @@ import {
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Identity } from "../../jsonrpc/call.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { HookError, thrownText } from "../../jsonrpc/errors.js";
+import { inHook } from "../../jsonrpc/hooks.js";
 import { type BoundedFetch, boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { endpointError, withErrorStatus } from "../client/grant.js";
 import { revokeAt } from "../client/revocation.js";
@@ -34,9 +35,9 @@ import {
 } from "./authorization-server.js";
 import { Clients } from "./clients.js";
 import { Grants, grantTtl } from "./grants.js";
-import { randomSecret, Secrets } from "./keys.js";
+import { digest, randomSecret, Secrets } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
-import { type AuthorizationStore, memoryAuthorizationStore } from "./state-store.js";
+import { type AuthorizationStore, memoryAuthorizationStore, namedStore } from "./state-store.js";
 
 /** An authorization server without metadata. */
 export interface UpstreamEndpoints {
@@ -147,7 +148,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   }
   if (typeof secret !== "string" || secret.length < 32)
     throw new TypeError("oauthProxy: secret must have at least 32 characters, e.g. of `openssl rand -hex 32`");
-  const store = options.store ?? memoryAuthorizationStore();
+  const store = options.store === undefined ? memoryAuthorizationStore() : namedStore(options.store);
   const secrets = new Secrets(new TextEncoder().encode(secret));
   const key = secrets.signingKey();
   const grants = new Grants(store, key, tokenLifetime);
@@ -178,6 +179,16 @@ interface KeptTokens {
   readonly refreshToken?: string;
   /** Milliseconds since 1970. */
   readonly expiresAt?: number;
+}
+
+/** Whether an access token can be used for another half a minute. */
+function isFresh({ expiresAt = Number.POSITIVE_INFINITY }: KeptTokens): boolean {
+  return expiresAt > Date.now() + 30_000;
+}
+
+/** A state of the query of a callback can be any text, which no store should get for a key. */
+async function keyOfState(state: string): Promise<string> {
+  return `state:${await digest(state)}`;
 }
 
 /** The authorization server at which users sign in. */
@@ -232,14 +243,11 @@ class Upstream {
     const grantId = claims?.grant_id;
     if (typeof grantId !== "string") throw new Error("oauthProxy: the caller did not sign in at the upstream provider");
     const kept = await this.#kept(grantId);
-    if (kept.expiresAt === undefined || kept.expiresAt > Date.now() + 30_000) return kept.accessToken;
-    const running = this.#refreshes.get(grantId) ?? this.#refresh(grantId, kept);
+    if (isFresh(kept)) return kept.accessToken;
+    const running =
+      this.#refreshes.get(grantId) ?? this.#refresh(grantId).finally(() => this.#refreshes.delete(grantId));
     this.#refreshes.set(grantId, running);
-    try {
-      return await running;
-    } finally {
-      this.#refreshes.delete(grantId);
-    }
+    return running;
   }
 
   /** Keeps the request until the user comes back; the state is its only key, and is used once. */
@@ -247,7 +255,7 @@ class Upstream {
     const { authorization_endpoint: endpoint = "" } = await this.#server();
     const [state, verifier] = [randomSecret(), generateRandomCodeVerifier()];
     const sealed = await this.#secrets.seal("upstream-request", { request, verifier }, decisionTtl);
-    await this.#store.set(`state:${state}`, sealed, decisionTtl);
+    await this.#store.set(await keyOfState(state), sealed, decisionTtl);
     const url = new URL(endpoint);
     const { upstreamScopes = ["openid"], upstreamParameters = {} } = this.#options;
     const parameters = {
@@ -270,7 +278,7 @@ class Upstream {
     allowed: readonly string[],
   ): ReturnType<NonNullable<SignIn["callback"]>["finish"]> {
     const state = query.get("state") ?? "";
-    const sealed = await this.#store.take(`state:${state}`);
+    const sealed = await this.#store.take(await keyOfState(state));
     const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-request", sealed);
     if (opened === undefined || typeof opened.verifier !== "string")
       throw new OAuthError(
@@ -291,6 +299,8 @@ class Upstream {
       const scopes = request.scopes.filter((scope) => allowed.includes(scope));
       return { request, outcome: { subject, scopes, grantId } };
     } catch (error) {
+      if (error instanceof HookError)
+        return { request, outcome: new OAuthError("server_error", "the sign-in failed here", { cause: error }) };
       // The text of the provider is for the operator: it may be anything.
       const { text: cause } = await endpointError(error);
       return { request, outcome: new OAuthError("access_denied", "the sign-in at the provider failed", { cause }) };
@@ -309,14 +319,19 @@ class Upstream {
   async #subjectOf(granted: TokenEndpointResponse): Promise<string | undefined> {
     const idClaims = getValidatedIdTokenClaims(granted);
     const { subject = (tokens: UpstreamTokens) => tokens.idClaims?.sub } = this.#options;
-    const found = await subject({
+    const tokens = {
       accessToken: granted.access_token,
       ...(idClaims === undefined ? {} : { idClaims: { ...idClaims } }),
-    });
+    };
+    const found = await inHook("subject", () => subject(tokens));
     return typeof found === "string" && found !== "" ? found : undefined;
   }
 
-  async #refresh(grantId: string, { refreshToken }: KeptTokens): Promise<string> {
+  /** Reads the tokens again: those that led here may be older than a refresh that has ended, and their refresh token be used up. */
+  async #refresh(grantId: string): Promise<string> {
+    const kept = await this.#kept(grantId);
+    if (isFresh(kept)) return kept.accessToken;
+    const { refreshToken } = kept;
     if (refreshToken === undefined)
       throw new Error("oauthProxy: the upstream token has expired, and the provider gave no refresh token");
     const server = await this.#server();

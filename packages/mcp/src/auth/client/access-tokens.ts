@@ -74,6 +74,7 @@ export class AccessTokens {
       return (await this.renew(tokens, undefined, true)).tokens;
     } catch (error) {
       if (isExpired(tokens, 0)) throw error;
+      this.report("refresh", `the token could not be renewed, and is used while it is valid: ${innermost(error)}`);
       return tokens; // It is valid for some more seconds, in which the authorization server may respond again.
     }
   }

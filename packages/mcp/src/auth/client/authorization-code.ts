@@ -11,6 +11,7 @@ import {
 } from "oauth4webapi";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { thrownText } from "../../jsonrpc/errors.js";
+import { inHook } from "../../jsonrpc/hooks.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import {
   type ClientAtServer,
@@ -66,11 +67,11 @@ function isRefusedRegistration(error: unknown): boolean {
 }
 
 async function received(open: OpenReceiver, identity: ClientIdentity, request: GrantRequest): Promise<Granted> {
-  const receiver = await open(request.stored?.redirectUris ?? []);
+  const receiver = await inHook("signIn", () => open(request.stored?.redirectUris ?? []));
   try {
     return await signIn(identity, receiver, request);
   } finally {
-    await receiver.close?.();
+    await inHook("RedirectReceiver.close", () => receiver.close?.());
   }
 }
 

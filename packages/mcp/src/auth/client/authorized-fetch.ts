@@ -1,11 +1,12 @@
 import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
-import { LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { HookError, LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
 import { fetchWithProof, type TokenKey } from "./bound-tokens.js";
 import { type Challenge, challengeOf } from "./challenge.js";
 import type { GrantSettings } from "./grant.js";
 import { SignInError } from "./sign-in-error.js";
+import { namedTokenStore } from "./token-store.js";
 
 /** The times that one request may lead to an authorization, the first included. */
 const maxAuthorizations = 3;
@@ -14,7 +15,8 @@ const maxAuthorizations = 3;
  * Sends requests with an access token, and obtains one when the server requires it: with 401, or with 403 for missing scopes.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#scope-challenge-handling
  */
-export function authorizedFetch(settings: TokenSettings, how: GrantSettings): HttpAuthorization {
+export function authorizedFetch(given: TokenSettings, how: GrantSettings): HttpAuthorization {
+  const settings = { ...given, store: namedTokenStore(given.store) };
   const accesses = new Map<string, AccessTokens>();
   return (fetch, server, waits) => {
     requireSecureUrl("auth: the URL of the server", new URL(server.pathname + server.search, server).href);
@@ -46,7 +48,8 @@ export function authorizedFetch(settings: TokenSettings, how: GrantSettings): Ht
 /** Errors of the token store, for instance: they do not mean that the server cannot be reached. */
 function asLocalError(error: unknown): never {
   if (error instanceof LocalError) throw error;
-  throw new LocalError("refused", `no access token: ${thrownText(error)}`, { cause: error });
+  const text = error instanceof HookError ? error.message : thrownText(error);
+  throw new LocalError("refused", `no access token: ${text}`, { cause: error });
 }
 
 function send(

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../base/maybe-promise.js";
+import { inHook } from "../../jsonrpc/hooks.js";
 
 /** The credentials of a client at one authorization server for one resource. */
 export interface StoredCredentials {
@@ -67,6 +68,32 @@ export function memoryTokenStore(): TokenStore {
     set: (key, credentials) => void kept.set(key, credentials),
     delete: (key) => void kept.delete(key),
     exclusive: exclusively(),
+  };
+}
+
+/** The store of an application, whose failures have the names of its methods. */
+export function namedTokenStore(store: TokenStore): TokenStore {
+  return {
+    get: (key) => inHook("TokenStore.get", () => store.get(key)),
+    set: (key, credentials) => inHook("TokenStore.set", () => store.set(key, credentials)),
+    delete: (key) => inHook("TokenStore.delete", () => store.delete(key)),
+    async exclusive(key, run) {
+      let own: { readonly error: unknown } | undefined;
+      const kept = async (): Promise<Awaited<ReturnType<typeof run>>> => {
+        try {
+          return await run();
+        } catch (error) {
+          own = { error };
+          throw error;
+        }
+      };
+      try {
+        return await inHook("TokenStore.exclusive", () => store.exclusive(key, kept));
+      } catch (error) {
+        // What the function throws is no failure of the store.
+        throw own === undefined ? error : own.error;
+      }
+    },
   };
 }
 

@@ -107,8 +107,8 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
     }
     return verificationOf(said, issuer, audience);
   });
-  return protect("introspectionAuth", resource, [issuer], options, (token, included) =>
-    verification.verify(token, included),
+  return protect("introspectionAuth", resource, [issuer], options, (token, included, address) =>
+    verification.verify(token, included, address),
   );
 }
 

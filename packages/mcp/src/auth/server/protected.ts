@@ -51,7 +51,11 @@ export function protect(
   resource: string,
   authorizationServers: readonly string[],
   { scopes = [], scopeHierarchy = {}, resourceName, documentation, dpop }: ProtectedOptions,
-  verify: (token: string, included: (scopes: readonly string[]) => readonly string[]) => Promise<Verification>,
+  verify: (
+    token: string,
+    included: (scopes: readonly string[]) => readonly string[],
+    address: string | undefined,
+  ) => Promise<Verification>,
 ): ResourceServer {
   requireSecureUrl(`${what}: the resource`, resource);
   if (authorizationServers.length === 0) throw new TypeError(`${what}: name at least one authorization server`);
@@ -76,7 +80,7 @@ export function protect(
       ...(documentation === undefined ? {} : { resource_documentation: documentation }),
     },
     async verify(token, request) {
-      const verified = await verify(token, (granted) => withIncluded(granted, scopeHierarchy));
+      const verified = await verify(token, (granted) => withIncluded(granted, scopeHierarchy), request.address);
       if (verified.kind !== "identity") return verified;
       return (await proofs.refusal(token, verified.identity.claims?.cnf, request)) ?? verified;
     },

@@ -311,7 +311,9 @@ function remote(
       return { kind: "unavailable", reason: `${issuer} did not verify a token: ${thrownText(error)}` };
     }
   });
-  return protect(what, resource, [issuer], options, (token, included) => verification.verify(token, included));
+  return protect(what, resource, [issuer], options, (token, included, address) =>
+    verification.verify(token, included, address),
+  );
 }
 
 type Verified = Extract<Verification, { readonly kind: "identity" }>;

@@ -1,6 +1,7 @@
 import type { MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
-import { LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { HookError, LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { atOnce } from "../../jsonrpc/hooks.js";
 import { excerpt } from "../../jsonrpc/report.js";
 
 /** A function with the signature of `fetch`. */
@@ -56,7 +57,7 @@ export class HttpTarget {
     if (url.username !== "" || url.password !== "")
       throw new TypeError("A URL with a password ends up in logs: give an Authorization header instead");
     this.url = url;
-    this.#fetch = auth === undefined ? fetch : auth(fetch, url, (until) => this.#wait(until));
+    this.#fetch = auth === undefined ? fetch : atOnce("auth", () => auth(fetch, url, (until) => this.#wait(until)));
     this.#headers = headers;
   }
 
@@ -141,8 +142,12 @@ function unreachable(what: string, { origin }: URL, cause: unknown): LocalError 
   return new LocalError("closed", `${what}: ${origin} cannot be reached: ${innermost(cause)}`, { cause });
 }
 
-/** The text of an error of `fetch`, which reports only that it failed: the reason is the innermost cause. */
+/**
+ * The text of an error of `fetch`, which reports only that it failed: the reason is the innermost cause. A function of the application is
+ * named.
+ */
 export function innermost(error: unknown): string {
+  if (error instanceof HookError) return `${error.hook} failed: ${innermost(error.cause)}`;
   let at = error;
   while (at instanceof Error && at.cause instanceof Error) at = at.cause;
   if (!(at instanceof Error)) return thrownText(at);

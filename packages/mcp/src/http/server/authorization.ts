@@ -73,11 +73,17 @@ export class Authorization {
     this.#report = report;
   }
 
-  /** The caller of a request, or why it is not served. Never rejects. */
-  async identify(request: Pick<HttpRequest, "method" | "url" | "header">): Promise<Identity | Denial> {
+  /**
+   * The caller of a request, or why it is not served. Never rejects.
+   * @param address the network of the caller, by which limits are counted
+   */
+  async identify(
+    request: Pick<HttpRequest, "method" | "url" | "header">,
+    address: string | undefined,
+  ): Promise<Identity | Denial> {
     const auth = this.#auth;
     try {
-      if (isResourceServer(auth)) return await this.#verify(auth, request);
+      if (isResourceServer(auth)) return await this.#verify(auth, request, address);
       const { method, url } = request;
       const asked = { method, url, header: (name: string) => request.header(name) };
       Object.setPrototypeOf(asked, foreignRequestMembers);
@@ -122,19 +128,31 @@ export class Authorization {
     return jsonResponse(200, method === "HEAD" ? undefined : JSON.stringify(metadata), headers);
   }
 
-  /** The response of the authorization server at this origin, if the request is for one of its endpoints. It checks the request itself. */
-  endpoint(request: HttpRequest, budget: () => ByteBudget): Promise<HttpResponse> | undefined {
+  /**
+   * The response of the authorization server at this origin, if the request is for one of its endpoints. It checks the request itself.
+   * @param callerOf the anonymous caller, by whose network limits are counted
+   */
+  endpoint(
+    request: HttpRequest,
+    callerOf: () => { readonly peer: string | undefined; readonly budget: ByteBudget },
+  ): Promise<HttpResponse> | undefined {
     const { endpoints } = isResourceServer(this.#auth) ? this.#auth : {};
     return endpoints?.paths.includes(pathOf(request.url)) === true
-      ? this.#endpoint(endpoints, request, budget)
+      ? this.#endpoint(endpoints, request, callerOf())
       : undefined;
   }
 
-  async #endpoint(endpoints: AuthEndpoints, request: HttpRequest, budget: () => ByteBudget): Promise<HttpResponse> {
+  async #endpoint(
+    endpoints: AuthEndpoints,
+    request: HttpRequest,
+    { peer, budget }: { readonly peer: string | undefined; readonly budget: ByteBudget },
+  ): Promise<HttpResponse> {
     const { method, url } = request;
     const header = (name: string): string | undefined => request.header(name);
-    const text = (): MaybePromise<string> => request.text(maxFormBytes, budget());
-    const { reason, status, headers, body } = await endpoints.handle({ method, url, header, text });
+    const text = (): MaybePromise<string> => request.text(maxFormBytes, budget);
+    const asked = { method, url, header, text, ...(peer === undefined ? {} : { address: peer }) };
+    const { reason, fault, status, headers, body } = await endpoints.handle(asked);
+    if (fault !== undefined) this.#report(faultOf("auth", fault));
     if (reason !== undefined) this.#refused(reason);
     return { status, headers, body };
   }
@@ -148,7 +166,7 @@ export class Authorization {
     return this.#metadataAt;
   }
 
-  async #verify(auth: ResourceServer, request: TokenRequest): Promise<Identity | Denial> {
+  async #verify(auth: ResourceServer, request: TokenRequest, address: string | undefined): Promise<Identity | Denial> {
     const header = request.header("authorization");
     if (header === undefined) return this.#denial(401, required);
     const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
@@ -165,6 +183,7 @@ export class Authorization {
     const asked: TokenRequest = {
       method: request.method,
       scheme: isProved ? "DPoP" : "Bearer",
+      ...(address === undefined ? {} : { address }),
       header: (name) => request.header(name),
     };
     const verified: Verification = await inHook("auth", () => auth.verify(token, asked));

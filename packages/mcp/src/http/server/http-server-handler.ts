@@ -1,7 +1,7 @@
-import type { ByteBudget } from "../../base/byte-budget.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
+import { atOnce } from "../../jsonrpc/hooks.js";
 import type { PeerSettings } from "../../jsonrpc/peer-settings.js";
 import { faultOf } from "../../jsonrpc/report.js";
 import { contentTypeFault, json } from "../media-types.js";
@@ -9,7 +9,7 @@ import { Authorization, isDenial } from "./authorization.js";
 import { corsHeaders, pageHeaders, preflightResponse } from "./cors.js";
 import type { HttpOptions } from "./options.js";
 import { type OriginCheck, type OriginCheckOptions, originCheck } from "./origin-check.js";
-import { type HttpCaller, Peers } from "./peers.js";
+import { type HttpCaller, networkOf, Peers } from "./peers.js";
 import { BodyFault, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
 import { jsonResponse, withHeaders } from "./responses.js";
 
@@ -78,12 +78,14 @@ export abstract class HttpServerHandler {
     try {
       response = this.#checkHeaders(request);
       if (response === undefined) {
-        const identity = authorization === undefined ? undefined : await authorization.identify(request);
+        const identity =
+          authorization === undefined
+            ? undefined
+            : await authorization.identify(request, networkOf(this.#address(request)));
         if (identity !== undefined && isDenial(identity)) {
           response = this.refuse(identity.status, identity.reason, identity.headers);
         } else {
-          const addressOf = identity === undefined ? this.#addressOf : undefined;
-          const caller = this.#peers.caller(identity, addressOf === undefined ? request.address : addressOf(request));
+          const caller = this.#peers.caller(identity, identity === undefined ? this.#address(request) : undefined);
           const isPost = request.method === "POST";
           const body = isPost ? await request.text(this.settings.limits.frameBytes, caller.budget) : "";
           const known = this.respond(request, body, caller);
@@ -113,8 +115,8 @@ export abstract class HttpServerHandler {
     try {
       const metadata = authorization.metadata(request, this.definitionScopes);
       if (metadata !== undefined) return metadata;
-      const budget = (): ByteBudget => this.#peers.caller(undefined, request.address).budget;
-      return authorization.endpoint(request, budget)?.catch((error: unknown) => this.#failed(request, error));
+      const callerOf = (): HttpCaller => this.#peers.caller(undefined, this.#address(request));
+      return authorization.endpoint(request, callerOf)?.catch((error: unknown) => this.#failed(request, error));
     } catch (error) {
       return this.#failed(request, error);
     }
@@ -137,6 +139,11 @@ export abstract class HttpServerHandler {
     const encoding = request.header("content-encoding");
     if (encoding === undefined || encoding.toLowerCase() === "identity") return undefined;
     return this.refuse(415, "the body has a Content-Encoding: send it as it is", { "accept-encoding": "identity" });
+  }
+
+  #address(request: HttpRequest): string | undefined {
+    const addressOf = this.#addressOf;
+    return addressOf === undefined ? request.address : atOnce("addressOf", () => addressOf(request));
   }
 
   #failed(request: HttpRequest, error: unknown): HttpResponse {

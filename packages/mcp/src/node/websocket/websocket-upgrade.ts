@@ -13,7 +13,7 @@ import {
   originCheck,
   originCheckMembers,
 } from "../../http/server/origin-check.js";
-import { type ConcurrencyLimit, connectionBytes, connectionLimits, Peers } from "../../http/server/peers.js";
+import { type ConcurrencyLimit, connectionBytes, connectionLimits, networkOf, Peers } from "../../http/server/peers.js";
 import type { HttpResponse } from "../../http/server/request.js";
 import { closingResponse, refusal } from "../../http/server/responses.js";
 import type { Authentication, Identity } from "../../jsonrpc/call.js";
@@ -209,7 +209,9 @@ class WebSocketGate {
     const callerOf = (identity?: Identity): WebSocketCaller =>
       this.#peers.caller(identity, request.socket.remoteAddress);
     if (this.#authorization === undefined) return callerOf();
-    const outcome = Promise.race([this.#authorization.identify(exchangeOf(request)), this.#ended.promise]);
+    const network = networkOf(request.socket.remoteAddress);
+    const identified = this.#authorization.identify(exchangeOf(request), network);
+    const outcome = Promise.race([identified, this.#ended.promise]);
     if (!(await settlesWithin(outcome, handshakeTimeout, this.#terms.clock)))
       return refusal(503, "the caller could not be authenticated");
     const known = await outcome;
