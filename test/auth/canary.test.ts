@@ -243,6 +243,49 @@ function issuing(issuer: SignInServer, resource: string): NonNullable<Behaviour[
   };
 }
 
+/** How the token endpoint answers the request for a token: what was sent may come back in any answer. */
+const answers: readonly (readonly [string, Behaviour["token"]])[] = [
+  ["that succeeds", undefined],
+  [
+    "that the server refuses with what was sent",
+    (sent) => ({
+      status: 400,
+      body: { error: "invalid_grant", error_description: `Unknown: ${[...sent.values()].join(" ")}` },
+    }),
+  ],
+  [
+    "that the server refuses with 200",
+    (sent) => ({ status: 200, body: { error: "invalid_request", error_description: [...sent.values()].join(" ") } }),
+  ],
+  ["whose response is broken", (sent) => ({ status: 200, body: [...sent.values()] })],
+  ["that fails", (sent) => ({ status: 500, body: Object.fromEntries(sent) })],
+];
+
+test.each(grants.flatMap((each) => answers.map(([outcome, answer]) => ({ ...each, outcome, answer }))))(
+  "secrets are in no error, step or object of $grant $outcome",
+  async ({ behaviour, auth, answer }) => {
+    await using issuer = await startSignInServer();
+    await using provider = await startSignInServer();
+    await using server = await startProtectedServer(issuer);
+    issuer.behaviour.token = answer ?? issuing(issuer, server.url);
+    Object.assign(issuer.behaviour, behaviour);
+    const body = { access_token: "id-jag-CANARY", issued_token_type: jag, token_type: "N_A", expires_in: 60 };
+    provider.behaviour.token = () => ({ status: 200, body });
+    const seen: unknown[] = [];
+    const given = await auth(fetch, issuer, provider);
+    try {
+      await using client = await connect(server.url, { auth: given, reopen: false, report: (each) => seen.push(each) });
+      seen.push(client, await client.tools.call("read"));
+    } catch (error) {
+      seen.push(error);
+    }
+    expect(seen[0]).toBeDefined();
+    seen.push(given);
+    expect(issuer.requests("/token")).not.toEqual([]);
+    expect(leaked(whole(seen), issuer)).toEqual([]);
+  },
+);
+
 test.each(grants)("a recorder covers the secrets of $grant", async ({ grant, behaviour, auth }) => {
   await using issuer = await startSignInServer();
   await using provider = await startSignInServer();

@@ -320,6 +320,21 @@ describe("a registration that the authorization server has forgotten", () => {
   });
 });
 
+test("S25: the token goes to the origin of the server alone", async () => {
+  const sent: [url: string, authorization: string | null][] = [];
+  const send = signIn()((url, init) => {
+    sent.push([url.href, new Headers(init.headers).get("authorization")]);
+    return fetch(url, init);
+  }, new URL(server.url));
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const request = { method: "POST", headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' };
+  await send(new URL(server.url), request);
+  const elsewhere = new URL("/mcp", issuer.url);
+  await send(elsewhere, request);
+  expect(sent.map(([, authorization]) => authorization !== null)).toEqual([false, true, false]);
+  expect(sent.at(-1)?.[0]).toBe(elsewhere.href);
+});
+
 describe("S23: credentials of another issuer", () => {
   test("a server that moves to another authorization server gets a new registration and a new sign-in", async () => {
     await using other = await startSignInServer();

@@ -21,7 +21,7 @@ import type { Identity } from "../../jsonrpc/call.js";
 import { HookError, thrownText } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type BoundedFetch, boundedFetch, type OwnFetch } from "../bounded-fetch.js";
-import { endpointError, withErrorStatus } from "../client/grant.js";
+import { endpointError, withReadableErrors } from "../client/grant.js";
 import { revokeAt } from "../client/revocation.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer } from "../resource-server.js";
@@ -400,7 +400,7 @@ class Upstream {
 
   #requestOptions(): { readonly [customFetch]: BoundedFetch; readonly [allowInsecureRequests]: boolean } {
     return {
-      [customFetch]: withErrorStatus(boundedFetch),
+      [customFetch]: withReadableErrors(boundedFetch),
       [allowInsecureRequests]: this.#issuer.protocol === "http:",
     };
   }

@@ -84,25 +84,43 @@ export interface LibraryOptions {
 /** The request refuses URLs that are not secure itself: HTTP is allowed on this machine. */
 export function libraryOptions(request: BoundedFetch, key?: TokenKey): LibraryOptions {
   const proof = key === undefined ? {} : { DPoP: key.proofs };
-  return { [customFetch]: withErrorStatus(request), [allowInsecureRequests]: true, ...proof };
+  return { [customFetch]: withReadableErrors(request), [allowInsecureRequests]: true, ...proof };
 }
 
 /**
+ * Sends requests whose errors the library reads, and which may be shown.
+ *
  * GitHub and others send errors with the status 200, also `authorization_pending` and that of a refresh. The library reads errors by their
- * status.
+ * status. And a description may repeat what was sent, such as the code that is not known: it gets into messages and logs.
  * https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
  */
-export function withErrorStatus(request: BoundedFetch): BoundedFetch {
-  return async (url, init) => {
+export function withReadableErrors(request: BoundedFetch): BoundedFetch {
+  return async (url, init = {}) => {
     const response = await request(url, init);
-    if (response.status !== 200) return response;
+    const { status, headers } = response;
+    if (status !== 200 && (status < 400 || status >= 500)) return response;
     const body: unknown = await response
       .clone()
       .json()
       .catch(() => undefined); // The library reports what is not JSON.
-    const isError = isObject(body) && typeof body.error === "string" && body.access_token === undefined;
-    return isError ? Response.json(body, { status: 400 }) : response;
+    if (!isObject(body) || typeof body.error !== "string" || body.access_token !== undefined) return response;
+    const text = secretsOf(init).reduce((each, secret) => each.replaceAll(secret, "…"), JSON.stringify(body));
+    return new Response(text, { status: status === 200 ? 400 : status, headers });
   };
+}
+
+/** The parameters of requests that are no secret. */
+const shown: ReadonlySet<string> = new Set([
+  ...["grant_type", "client_id", "redirect_uri", "resource", "audience", "scope", "token_type_hint"],
+  ...["subject_token_type", "requested_token_type", "client_assertion_type"],
+]);
+
+/** The secrets of a request, as they stand in a JSON text. */
+function secretsOf({ headers, body }: NonNullable<Parameters<BoundedFetch>[1]>): readonly string[] {
+  const parameters = body instanceof URLSearchParams ? [...body] : [];
+  const [, credentials = ""] = new Headers(headers).get("authorization")?.split(" ") ?? [];
+  const secrets = parameters.filter(([name]) => !shown.has(name)).map(([, value]) => value);
+  return [...secrets, credentials].filter((each) => each !== "").map((each) => JSON.stringify(each).slice(1, -1));
 }
 
 /** The error of a token or registration endpoint. */
