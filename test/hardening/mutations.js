@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
  *
  * @typedef {object} Mutation
  * @property {string} item its number in docs/design/security.md, e.g. `A3`
+ * @property {readonly string[]} [threats] the threats of the tests by their numbers, e.g. `S14`
  * @property {string} removes the defence, in words
  * @property {string} file the source, from the root of the repository
  * @property {string} find text that stands in the file exactly once

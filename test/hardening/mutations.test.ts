@@ -23,6 +23,12 @@ test("mutations have items and say what they remove", () => {
   }
 });
 
+test("every threat to authorization has a defence whose removal a test notices", () => {
+  const threats = [14, 16, 17, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 45].map((number) => `S${number}`);
+  const named = new Set(mutations.flatMap((each) => each.threats ?? []));
+  expect(threats.filter((threat) => !named.has(threat))).toEqual([]);
+});
+
 test.each(mutations.slice(0, 1))(
   "a mutation whose text is not in its source, or is there twice, is an error",
   (mutation) => {
