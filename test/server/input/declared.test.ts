@@ -77,6 +77,43 @@ describe.each(versions)("a client of %s that has declared", (version) => {
   });
 });
 
+describe.each([
+  ["2024-11-05", "no elicitation"],
+  ["2025-03-26", "no elicitation"],
+  ["2025-06-18", "forms only"],
+  ["2025-11-25", "forms and URLs"],
+  ["2026-07-28", "forms and URLs"],
+])("a handler sees the capabilities of a client of %s, which has %s,", (version, has) => {
+  const isStateless = revisionOf(version)?.era === "stateless";
+
+  /** What a handler reads, and whether it could ask for a form. */
+  async function seen(capabilities: object): Promise<readonly [elicitation: unknown, asked: boolean]> {
+    let elicitation: unknown;
+    const server = serverWith((each) => {
+      each.tool("ask", {}, async (_, { client, elicit }) => {
+        ({ elicitation } = client.capabilities);
+        return (await elicit("Sure?", { type: "object" })).action;
+      });
+    });
+    await using client = await openAsked(server, { version, isStateless }, capabilities);
+    const { error, method, id = "" } = parse(await client.ask("tools/call", { name: "ask" }));
+    if (method !== undefined) await client.talk.ask(success(id, { action: "decline" }));
+    return [elicitation, error === undefined];
+  }
+
+  const modes = { form: {}, url: {} };
+  test.each<[object, object | undefined, object | undefined]>([
+    [{}, undefined, undefined],
+    [{ elicitation: {} }, { form: {} }, { form: {} }],
+    [{ elicitation: { form: {} } }, { form: {} }, { form: {} }],
+    [{ elicitation: { url: {} } }, { form: {} }, { url: {} }],
+    [{ elicitation: modes }, { form: {} }, modes],
+  ])("in the newest shape: %j", async (declared, formsOnly, withModes) => {
+    const expected = has === "no elicitation" ? undefined : has === "forms only" ? formsOnly : withModes;
+    expect(await seen(declared)).toEqual([expected, expected !== undefined && "form" in expected]);
+  });
+});
+
 describe.each(handshakeVersions)("a middleware that calls the client itself in %s", (version) => {
   /** The outcome of a call that requests input of a client with these capabilities. */
   async function callBack(method: string, params: object, capabilities: object): Promise<string> {

@@ -11,6 +11,7 @@ import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/ty
 import type { Root } from "../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
 import type { InferOutput, Schema } from "../schema/compile.js";
+import { readDeclared } from "../session/input-methods.js";
 import type { Input } from "./input/input.js";
 import {
   elicitForm,
@@ -63,9 +64,20 @@ export class Context {
     return this.#operation.revision.version;
   }
 
-  /** `clientInfo` and capabilities of the client. Not verified: make no access decision by its name. */
+  /**
+   * `clientInfo` and capabilities of the client. Not verified: make no access decision by its name. The capabilities are in the newest
+   * shape in every revision: a client with forms has `elicitation.form`.
+   *
+   * @example
+   * server.tool("clear", {}, async (_, { client, elicit }) => {
+   *   if (client.capabilities.elicitation?.form === undefined) throw new ToolError("This host cannot ask: nothing was deleted");
+   *   const { action } = await elicit("Delete all?", { type: "object" });
+   *   return action === "accept" ? "Deleted" : "Kept";
+   * });
+   */
   get client(): ClientDescription {
-    return this.#operation.client;
+    const { client, revision } = this.#operation;
+    return { ...client, capabilities: readDeclared(revision, client.capabilities) };
   }
 
   /**

@@ -97,9 +97,16 @@ export function declaredIn(revision: Revision, capabilities: ClientCapabilities)
   return limitTo(revision, capabilities, hasForms(capabilities.elicitation) ? {} : undefined);
 }
 
-/** Capabilities that a client declared in a revision, in the newest shape; members that the revision does not have are ignored. */
+/**
+ * Capabilities that a client declared in a revision, in the newest shape and with each mode of elicitation by its name. Members that the
+ * revision does not have are ignored.
+ */
 export function readDeclared(revision: Revision, declared: ClientCapabilities): ClientCapabilities {
-  return limitTo(revision, declared, { form: {} });
+  const { elicitation } = declared;
+  const isForms = isObject(elicitation) && hasForms(elicitation);
+  return limitTo(revision, isForms ? { ...declared, elicitation: { form: {}, ...elicitation } } : declared, {
+    form: {},
+  });
 }
 
 /** @param formsOnly the value of `elicitation` for a revision without modes */

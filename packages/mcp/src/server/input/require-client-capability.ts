@@ -64,12 +64,8 @@ function fieldOfSeveral({ requestedSchema }: JsonObject): string | undefined {
   return Object.keys(fields).find((name) => isObject(fields[name]) && fields[name].type === "array");
 }
 
-/** Every member that is required is there, at every depth. An empty `elicitation` means forms. */
+/** Every member that is required is there, at every depth. */
 function isDeclared(required: JsonObject, declared: unknown): boolean {
   if (!isObject(declared)) return false;
-  return Object.entries(required).every(([name, inner]) => {
-    const given = declared[name];
-    const isForms = name === "elicitation" && isObject(given) && given.form === undefined && given.url === undefined;
-    return isDeclared(inner as JsonObject, isForms ? { form: {} } : given);
-  });
+  return Object.entries(required).every(([name, inner]) => isDeclared(inner as JsonObject, declared[name]));
 }
