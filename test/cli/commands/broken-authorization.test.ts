@@ -15,10 +15,10 @@ import { start } from "../run.js";
 interface Fault {
   readonly name: string;
   readonly plant: (issuer: SignInServer, server: ProtectedServer) => void;
-  /** The failed check of `parlance doctor`, with its finding, and its remedy or its rule. Without it, only a user's sign-in shows the fault. */
-  readonly doctor?: readonly [check: string, finding: string, remedy: string];
-  /** The failed step of `parlance login --explain`. Without it, the sign-in of a client does not suffer from the fault. */
-  readonly login?: readonly [step: string, received: string, remedy: string];
+  /** The failed check of `parlance doctor`, with its finding, and its remedy. `login` is a check of `--login`: only a user's sign-in shows it. */
+  readonly doctor: readonly [check: string, finding: string, remedy: string];
+  /** The failed step of `parlance login --explain`, or the check after a sign-in that does not suffer from the fault. */
+  readonly login: readonly [step: string, received: string, remedy: string];
 }
 
 const wellKnown = "/.well-known/oauth-protected-resource";
@@ -114,14 +114,12 @@ const faults: readonly Fault[] = [
   },
   {
     name: "any token is accepted",
-    plant(_, server) {
-      server.intercept = (request, response) => {
-        if (request.headers.authorization === undefined || request.url !== "/mcp") return false;
-        response.writeHead(200, json).end('{"jsonrpc":"2.0","id":1,"result":{}}');
-        return true;
-      };
+    plant(issuer, server) {
+      const anyone = { scopes: ["read"], resource: server.url, refreshToken: "", isRevoked: false };
+      Object.assign(issuer.issued, { get: () => anyone });
     },
     doctor: ["bad tokens", "a token that is none gets 200", "verify the signature, the issuer and the audience"],
+    login: ["bad tokens", "a token that is none gets 200", "verify the signature, the issuer and the audience"],
   },
   {
     name: "an invalid token is an error of the server",
@@ -133,11 +131,13 @@ const faults: readonly Fault[] = [
       };
     },
     doctor: ["bad tokens", "a token that is none gets 500", "a token that cannot be verified is 401"],
+    login: ["bad tokens", "a token that is none gets 500", "a token that cannot be verified is 401"],
   },
   {
     name: "the response to the sign-in has no issuer, although that is announced",
     plant: ({ behaviour }) =>
       void Object.assign(behaviour, { metadata: { authorization_response_iss_parameter_supported: true } }),
+    doctor: ["login", "no `iss`", "may come from another authorization server"],
     login: ["redirect", "no `iss`", "may come from another authorization server"],
   },
   {
@@ -146,11 +146,13 @@ const faults: readonly Fault[] = [
       void Object.assign(behaviour, {
         redirect: (parameters: URLSearchParams) => parameters.set("iss", "https://other.example"),
       }),
+    doctor: ["login", "https://other.example", "may come from another authorization server"],
     login: ["redirect", "https://other.example", "may come from another authorization server"],
   },
   {
     name: "the scopes that the server requires are not granted",
     plant: ({ behaviour }) => void Object.assign(behaviour, { grants: ["profile"] }),
+    doctor: ["login", "insufficient_scope", "ask the operator of the server for access with read"],
     login: ["step-up", "insufficient_scope", "ask the operator of the server for access with read"],
   },
 ];
@@ -178,28 +180,70 @@ test.runIf(process.platform === "linux").each(tried)("$name", async ({ plant, do
   plant(issuer, server);
   const run = await newUser();
 
-  const examined = await run("doctor", server.url);
+  const [check, finding, remedy] = doctor;
+  const examined = await run("doctor", ...(check === "login" ? ["--login"] : []), server.url);
   const failed = examined.stdout.split("\n").filter((line) => line.startsWith("✖") && !line.includes("is MCP"));
-  if (doctor === undefined)
-    expect(failed.length, examined.stdout).toBe(1); // The sum.
-  else {
-    const [check, finding, remedy] = doctor;
-    expect(failed[0], examined.stdout).toContain(`✖ ${check} `);
-    expect(examined.stdout).toContain(finding);
-    expect(examined.stdout).toContain(remedy);
-    expect(examined.stdout).toMatch(/^ +§ https:\/\/\S+#\S+$/m);
-  }
+  expect(failed[0], examined.stdout).toContain(`✖ ${check} `);
+  expect(examined.stdout).toContain(finding);
+  expect(examined.stdout).toContain(remedy);
+  expect(examined.stdout).toMatch(/^ +§ https:\/\/\S+#\S+$/m);
   expect(examined.code).toBe(3);
-  expect(issuer.requests("/register")).toEqual([]);
+  if (check !== "login") expect(issuer.requests("/register")).toEqual([]);
 
-  if (login === undefined) return;
-  const [step, received, remedy] = login;
+  const [step, received, mending] = login;
   const explained = await run("login", "--explain", server.url);
-  expect(explained.code, explained.stderr).toBe(3);
-  expect(explained.stderr).toContain(`✖ sign-in failed: ${step}\n`);
-  expect(explained.stderr).toContain(received);
-  expect(explained.stderr).toContain(remedy);
   // The steps up to there, each with its page.
   expect(explained.stdout).toMatch(/^challenge {2}/);
   expect(explained.stdout).toMatch(/^ +https:\/\/\S+#\S+$/m);
+  const isSignedIn = step === "bad tokens";
+  expect(explained.code, explained.stderr).toBe(isSignedIn ? 0 : 3);
+  const said = isSignedIn ? explained.stdout : explained.stderr;
+  expect(said).toContain(isSignedIn ? `✖ ${step} ` : `✖ sign-in failed: ${step}\n`);
+  expect(said).toContain(received);
+  expect(said).toContain(mending);
 });
+
+test.runIf(process.platform === "linux")(
+  "metadata at one place is no fault, but is named with both places",
+  async () => {
+    await using issuer = await startSignInServer();
+    await using server = await startProtectedServer(issuer);
+    answer(server, `${wellKnown}/mcp`, 404, {}, "");
+    const run = await newUser();
+    const { stdout } = await run("doctor", server.url);
+    expect(stdout).toMatch(/^✔ metadata/m);
+    expect(stdout).toContain("· only at one place, and some clients look at the other one alone: ");
+    expect(stdout).toMatch(new RegExp(`${wellKnown}/mcp: 404;\\s+\\S+${wellKnown}: 200$`, "m"));
+    const explained = await run("login", "--explain", server.url);
+    expect(explained).toMatchObject({ code: 0 });
+    expect(explained.stdout).toMatch(new RegExp(`^resource-metadata {2}GET \\S+${wellKnown}/mcp 404$`, "m"));
+    expect(explained.stdout).toMatch(/^✔ bad tokens {4}refused with 401$/m);
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "with a token, doctor also examines what happens without one, and with a bad one",
+  async () => {
+    await using issuer = await startSignInServer();
+    await using server = await startProtectedServer(issuer);
+    const run = await newUser();
+    const signedIn = await run("doctor", "--login", server.url);
+    const lines = signedIn.stdout.split("\n").filter((line) => /^[✔✖]/.test(line));
+    expect(lines.slice(0, 10).map((line) => line.slice(2, 15).trimEnd())).toEqual([
+      ...["login", "resolves", "connects", "HTTP answers", "challenge", "metadata", "sign-in", "client id"],
+      ...["token request", "bad tokens"],
+    ]);
+    expect(signedIn.stdout).toMatch(/^✔ is MCP/m);
+    expect(signedIn).toMatchObject({ code: 0 });
+    const token = [...issuer.issued.keys()].at(-1);
+    const header = ["--header", `Authorization: Bearer ${token}`];
+    server.intercept = (request, response) => {
+      if (request.headers.authorization?.includes("parlance-doctor") !== true) return false;
+      response.writeHead(500).end();
+      return true;
+    };
+    expect((await run("doctor", ...header, server.url)).stdout).toContain("✖ bad tokens");
+    const open = await run("doctor", "--login", ...header, server.url);
+    expect(open.stderr).toContain("--login is for a server over HTTP, without a token");
+  },
+);

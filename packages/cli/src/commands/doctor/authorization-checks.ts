@@ -6,9 +6,10 @@ import {
   isOauthChallenge,
   metadataPlaces,
 } from "../../shared/client/protected-resource.js";
-import { type ExaminedSignIn, examineSignIn, stepPages } from "../../shared/client/sign-in.js";
+import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages } from "../../shared/client/sign-in.js";
+import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Check, Endpoint, Finding, HttpReply } from "./check.js";
+import { type Check, type Endpoint, type Finding, type HttpReply, initialize } from "./check.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
 
@@ -38,8 +39,35 @@ export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, send:
     { name: "sign-in", run: async () => signInFinding(await examined()) },
     { name: "client id", run: async () => clientIdFinding(await examined()) },
     { name: "token request", run: async () => tokenEndpointFinding(await examined(), send) },
-    { name: "bad tokens", run: () => badTokenFinding(endpoint, send) },
+    badTokenCheck(endpoint.url, send),
   ];
+}
+
+/** Whether a server refuses tokens that are none. */
+export function badTokenCheck(url: URL, send: Send): Check {
+  return { name: "bad tokens", run: () => badTokenFinding(url, send) };
+}
+
+/** A sign-in of the user, as `parlance login` does it: some faults show only then. */
+export function loginCheck(url: URL): Check {
+  return {
+    name: "login",
+    async run() {
+      try {
+        await signInAt(url);
+        return { state: "ok", says: "a user can sign in" };
+      } catch (error) {
+        const refused = signInErrorOf(error);
+        if (refused !== undefined) return failedStep(refused.failure);
+        const { message, remedy, seen, exitCode } = toFailureAtUrl(error, "opening");
+        return { state: "failed", says: message, seen, exitCode, ...(remedy !== undefined && { remedy }) };
+      }
+    },
+  };
+}
+
+function failedStep({ received, expected, remedy, step }: NonNullable<ExaminedSignIn["failure"]>): Finding {
+  return failed(received, remedy, stepPages[step], [`${step}: expected ${expected}`]);
 }
 
 function failed(says: string, remedy: string, rule: string, seen: readonly string[] = []): Finding {
@@ -92,17 +120,16 @@ async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise
     return failed("no `authorization_servers`", "name the issuer of at least one", rule, seen);
   const isOpen = found.headers.get("access-control-allow-origin") !== null;
   const notes = [
-    ...(replies.every(({ http }) => http?.status === 200) ? [] : [`only at one place: ${seen.join("; ")}`]),
+    ...(replies.every(({ http }) => http?.status === 200)
+      ? []
+      : [`only at one place, and some clients look at the other one alone: ${seen.join("; ")}`]),
     ...(isOpen ? [] : ["clients in a browser cannot read it: it has no Access-Control-Allow-Origin"]),
   ];
   return { state: "ok", says: `of ${resource}; tokens come from ${servers.join(", ")}`, notes };
 }
 
 function signInFinding({ authorization, metadata = {}, failure }: ExaminedSignIn): Finding {
-  if (failure !== undefined) {
-    const { received, expected, remedy, step } = failure;
-    return failed(received, remedy, stepPages[step], [`expected ${expected}`]);
-  }
+  if (failure !== undefined) return failedStep(failure);
   const { authorization_response_iss_parameter_supported: hasIss, issuer } = metadata;
   const scopes = authorization?.searchParams.get("scope");
   const notes = hasIss === true ? [] : [`${issuer} does not announce \`iss\` in its responses (RFC 9207)`];
@@ -155,7 +182,7 @@ async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): P
   return failed(`${url} answers an invalid code with ${http.status} and ${type}`, remedy, rule, excerptOf(http.text));
 }
 
-async function badTokenFinding({ url }: Endpoint, send: Send): Promise<Finding> {
+async function badTokenFinding(url: URL, send: Send): Promise<Finding> {
   const rule = `${page}#token-handling`;
   for (const [what, token] of Object.entries(badTokens)) {
     const headers = {
@@ -163,8 +190,7 @@ async function badTokenFinding({ url }: Endpoint, send: Send): Promise<Finding> 
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-    const { http, why } = await send(url, { method: "POST", headers, body });
+    const { http, why } = await send(url, { method: "POST", headers, body: initialize() });
     if (http === undefined) return failed(`no answer to a token ${what}: ${why}`, "answer 401", rule);
     if (http.status === 401) continue;
     const remedy =

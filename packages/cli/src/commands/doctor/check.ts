@@ -1,3 +1,5 @@
+import { latestHandshake } from "@parlance/mcp";
+import { messagesOf, methods } from "@parlance/mcp/protocol";
 import type { RawReply } from "@parlance/wire";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Header } from "../../shared/target/configured-target.js";
@@ -8,6 +10,14 @@ export interface Endpoint {
   readonly headers: readonly Header[];
   /** Milliseconds. */
   readonly timeout: number;
+}
+
+/** The request that every MCP server on HTTP answers, as it is sent. */
+export function initialize(): string {
+  const { version } = latestHandshake;
+  const clientInfo = { name: "parlance doctor", version: "0.1.0" };
+  const params = { protocolVersion: version, capabilities: {}, clientInfo };
+  return JSON.stringify(messagesOf(version).request(1, methods.initialize, params));
 }
 
 /** The response of an endpoint, with the beginning of its body. */

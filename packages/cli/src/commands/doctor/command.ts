@@ -1,11 +1,13 @@
 import type { Command } from "commander";
-import { withKeptToken } from "../../shared/client/sign-in.js";
+import { hasAuthorization, withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodeHelp } from "../../shared/exit-codes.js";
+import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
 import { cut } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
+import { loginCheck } from "./authorization-checks.js";
 import { type Check, type Checked, examine, exitCodeOf, type Watcher } from "./check.js";
 import { commandCheck } from "./command-checks.js";
 import { Examined } from "./examined.js";
@@ -17,15 +19,18 @@ import { checkLines, doctorVerdict } from "./view.js";
 
 interface DoctorFlags extends ConversationFlags {
   readonly json?: true;
+  readonly login?: true;
 }
 
 const about = `Find out why a server does not work: check one thing after the other, from whether its
 command is there to whether it ends, and say for whatever fails what was seen and what
-to do about it. No tool is called.`;
+to do about it. No tool is called. --login signs you in first, as parlance login does: some faults
+of an authorization server show only then.`;
 
 const examples = `Examples:
   parlance doctor -- node server.js
   parlance doctor --header 'Authorization: Bearer abc' https://example.com/mcp
+  parlance doctor --login https://example.com/mcp
   parlance doctor --json ./server.js | jq '.checks[].state'`;
 
 /** Adds `parlance doctor`. */
@@ -36,6 +41,7 @@ export function registerDoctor(program: Command, invocation: Invocation): void {
     .description(about)
     .usage("[options] <target>\n       parlance doctor [options] -- command args…")
     .argument("[target]", "see below")
+    .option("--login", "sign in first, and examine the sign-in")
     .option("--json", "print one JSON object, for programs");
   addConversationOptions(command)
     .addHelpText("after", `\n${targetHelp}\n\n${exitCodeHelp}\n\n${examples}`)
@@ -65,20 +71,32 @@ async function doctor(word: string | undefined, flags: DoctorFlags, invocation: 
 /** Runs the checks of `parlance doctor`. It starts a command of its own. */
 export async function examineTarget(
   chosen: Target,
-  flags: ConversationFlags,
+  flags: ConversationFlags & Pick<DoctorFlags, "login">,
   invocation: Invocation,
   watcher: Watcher,
 ): Promise<readonly Checked[]> {
+  const { stop } = invocation.interrupt;
+  const signedIn = flags.login === true ? await examine([loginCheck(urlToSignIn(chosen))], stop, watcher) : [];
   const target = await withKeptToken(chosen);
   const examined = new Examined(target, flags, invocation);
   try {
-    return await examine(checksOf(target, examined, flags), invocation.interrupt.stop, watcher);
+    return [...signedIn, ...(await examine(checksOf(target, examined, flags, target !== chosen), stop, watcher))];
   } finally {
     await examined.close();
   }
 }
 
-function checksOf(target: Target, examined: Examined, flags: ConversationFlags): readonly Check[] {
+/** @throws Failure for a target that has no sign-in */
+function urlToSignIn(target: Target): URL {
+  if (target.kind === "url" && target.url.protocol.startsWith("http") && !hasAuthorization(target.headers))
+    return target.url;
+  throw usageFailure(
+    "--login is for a server over HTTP, without a token",
+    "parlance doctor --login https://example.com/mcp",
+  );
+}
+
+function checksOf(target: Target, examined: Examined, flags: ConversationFlags, isSignedIn: boolean): readonly Check[] {
   const spoken = [
     answersCheck(examined),
     revisionCheck(examined),
@@ -94,5 +112,9 @@ function checksOf(target: Target, examined: Examined, flags: ConversationFlags):
   const { url, headers } = target;
   const { timeout } = flags;
   const isSocket = url.protocol.startsWith("ws");
-  return [...transportChecks(url, timeout), ...(isSocket ? [] : httpChecks({ url, headers, timeout })), ...spoken];
+  return [
+    ...transportChecks(url, timeout),
+    ...(isSocket ? [] : httpChecks({ url, headers, timeout }, isSignedIn)),
+    ...spoken,
+  ];
 }

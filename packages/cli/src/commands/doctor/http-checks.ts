@@ -1,17 +1,19 @@
-import { latestHandshake } from "@parlance/mcp";
 import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
-import { messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { isOauthChallenge } from "../../shared/client/protected-resource.js";
+import { hasAuthorization } from "../../shared/client/sign-in.js";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { authorizationChecks, type Send } from "./authorization-checks.js";
-import type { Check, Endpoint, Finding } from "./check.js";
+import { authorizationChecks, badTokenCheck, type Send } from "./authorization-checks.js";
+import { type Check, type Endpoint, type Finding, initialize } from "./check.js";
 
 type RawResponse = NonNullable<RawReply["http"]>;
 
-/** Checks that a URL responds over HTTP, and that it is an MCP endpoint. */
-export function httpChecks(endpoint: Endpoint): readonly Check[] {
+/**
+ * Whether HTTP is spoken, and whether it is MCP that it carries.
+ * @param isSignedIn whether the token of the endpoint is from a sign-in: then the sign-in is examined too, besides its outcome
+ */
+export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Check[] {
   let answer: RawResponse | undefined;
   return [
     {
@@ -22,12 +24,16 @@ export function httpChecks(endpoint: Endpoint): readonly Check[] {
         answer = reply.http;
         if (answer === undefined) return unanswered(reply, endpoint);
         const { status, statusText } = answer;
-        const isProtected = status === 401;
+        const without = hasAuthorization(endpoint.headers) ? await askWithoutToken(endpoint) : answer;
+        const send = senderOf(endpoint.timeout);
+        const examined = without === answer || isSignedIn;
+        const isOpen = without !== undefined && without.status < 400 && without !== answer;
         return {
           state: "ok",
-          ...(isProtected && {
-            next: authorizationChecks(endpoint, answer, (at, request) => reach(at, request, endpoint)),
+          ...(without?.status === 401 && {
+            next: examined ? authorizationChecks(endpoint, without, send) : [badTokenCheck(endpoint.url, send)],
           }),
+          ...(isOpen && { notes: ["it answers without the token too"] }),
           says: [`POST: ${status}`, statusText, typeOf(answer)].filter((word) => word !== "").join(" "),
         };
       },
@@ -51,16 +57,14 @@ function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): Findin
   return { state: "failed", says: words, exitCode: exitCodes.unreachable, ...(remedy !== undefined && { remedy }) };
 }
 
-/** Sends `initialize`, which every MCP server on HTTP answers, and ends the session that it opens. */
+/** Sends `initialize`, and ends the session that it opens. */
 async function ask(endpoint: Endpoint): Promise<RawReply> {
-  const { version } = latestHandshake;
-  const clientInfo = { name: "parlance doctor", version: "0.1.0" };
-  const request = messagesOf(version).request(1, methods.initialize, {
-    protocolVersion: version,
-    capabilities: {},
-    clientInfo,
-  });
-  return exchange(endpoint, {}, JSON.stringify(request));
+  return exchange(endpoint, {}, initialize());
+}
+
+async function askWithoutToken(endpoint: Endpoint): Promise<RawResponse | undefined> {
+  const headers = endpoint.headers.filter((header) => !hasAuthorization([header]));
+  return (await ask({ ...endpoint, headers })).http;
 }
 
 /** One exchange with the beginning of its response. Never rejects. */
@@ -126,14 +130,12 @@ function signInRemedy(answer: RawResponse, { url }: Endpoint): string {
   return isOauthChallenge(answer) ? `parlance login ${url.href}, or ${header}` : header;
 }
 
-/** Sends one request of a check, without the headers of the user, which may hold a token. */
-async function reach(
-  url: URL,
-  { method, headers = {}, body }: Parameters<Send>[1],
-  { timeout }: Endpoint,
-): ReturnType<Send> {
-  const { http, error, silence } = await exchange({ url, headers: [], timeout }, { method, headers }, body);
-  return { http, why: silence ?? reasonOf(error) };
+/** Sends the requests of checks, without the headers of the user: they may hold a token. */
+export function senderOf(timeout: number): Send {
+  return async (url, { method, headers = {}, body }) => {
+    const { http, error, silence } = await exchange({ url, headers: [], timeout }, { method, headers }, body);
+    return { http, why: silence ?? reasonOf(error) };
+  };
 }
 
 /** The usual paths of endpoints, for suggestions. */

@@ -13,6 +13,9 @@ import { wrapWords } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
 import { type Output, printFailure } from "../../shared/output/terminal.js";
 import type { RecordedRequests } from "../../shared/target/configured-target.js";
+import { badTokenCheck } from "../doctor/authorization-checks.js";
+import { senderOf } from "../doctor/http-checks.js";
+import { checkLines } from "../doctor/view.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { recordedTarget } from "../run/recorded-target.js";
 
@@ -43,7 +46,10 @@ Afterwards every command that connects to the server uses the tokens, and renews
     .option("--scope <scope>", "also ask for this scope; may be repeated", collect)
     .option("--client-id <id>", "the id of a client that is registered there (default: register one)")
     .option("--device", "print a code to enter on another device, instead of opening a browser")
-    .option("--explain", "print each step of the sign-in, and where the specification describes it")
+    .option(
+      "--explain",
+      "print each step of the sign-in, where the specification describes it, and whether bad tokens are refused",
+    )
     .option("--record <file>", "record to this file; one that holds something is left alone")
     .option("--keep-secrets", keepSecretsHelp)
     .addHelpText(
@@ -104,10 +110,21 @@ async function signIn(
   const signIns = await signInsAt(await openStore(), url);
   if (signIns.length === 0) out.print(isChallenged ? "signed in" : `${url.href} requires no sign-in`);
   for (const { lines } of signIns) out.print(...lines);
+  if (explain === true && isChallenged) await explainBadTokens(url, out);
   return exitCodes.clean;
 }
 
-/** Prints the code for another device. All texts come from the authorization server: escape them. */
+/** A server that takes any token shows no fault in a sign-in: the user has a good one. */
+async function explainBadTokens(url: URL, out: Output): Promise<void> {
+  const { name, run } = badTokenCheck(url, senderOf(probeTime));
+  const { next: _, ...finding } = await run();
+  out.print("", ...checkLines({ name, took: 0, ...finding }, out));
+}
+
+/** Milliseconds that a server has to refuse a token. */
+const probeTime = 10_000;
+
+/** All of it comes from the authorization server. */
 function printPrompt({ verificationUri, userCode, expiresIn }: DevicePrompt, { print }: Output): void {
   print("To sign in, open on any device:", "", `  ${escapeControls(verificationUri)}`, "");
   print(

@@ -195,8 +195,8 @@ export function signInFailureOf(error: unknown): Failure | undefined {
   });
 }
 
-/** The sign-in error among the causes of an error, found without loading its class, which most conversations do not need. */
-function signInErrorOf(error: unknown): SignInError | undefined {
+/** The failed sign-in behind an error. Without loading the class, which most conversations do not need. */
+export function signInErrorOf(error: unknown): SignInError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isSignInError(each)) return each;
   return undefined;
 }
