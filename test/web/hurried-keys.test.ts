@@ -57,6 +57,9 @@ describe.skipIf(executablePath === undefined)("keys that come before the answers
     const steps = numbers.indexOf((await request.locator(".n").textContent()) ?? "");
     await held.while(() => press(page, ...Array.from({ length: steps }, () => "j"), "]"));
     await expect.poll(async () => ` ↔ ${await selected(page)}`).toBe(pair);
+    const other = (await selected(page)) ?? "";
+    await held.while(() => press(page, "]", "]", "j"));
+    await expect.poll(() => selected(page)).toBe(numbers[numbers.indexOf(other) + 1]);
     expect(faults).toEqual([]);
   });
 
@@ -85,11 +88,10 @@ describe.skipIf(executablePath === undefined)("keys that come before the answers
     const all = await grid.getAttribute("aria-rowcount");
     await page.keyboard.press("G");
     await page.locator('[aria-selected="true"]', { hasText: "exited" }).waitFor();
-    const last = await selected(page);
     const slider = page.getByRole("slider", { name: "Time of the recording" });
     await held.while(() => press(page, "r", "Home"));
     await expect.poll(() => slider.inputValue()).toBe("0");
-    await expect.poll(() => selected(page)).not.toBe(last);
+    await expect.poll(async () => Number(await grid.getAttribute("aria-rowcount"))).toBeLessThan(4);
     await page.getByRole("button", { name: "close", exact: true }).click();
     await slider.waitFor({ state: "detached" });
     await held.while(async () => {

@@ -1,8 +1,10 @@
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, test } from "vitest";
-import { parlance, start, toolsServer } from "../cli/run.js";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { started } from "../cli/commands/tap/tapped.js";
+import { main, parlance, toolsServer } from "../cli/run.js";
 import { Scratch } from "../cli/scratch.js";
 import { closeBrowser, executablePath, OpenedPage } from "./browser.js";
 import { ServedPage } from "./served-page.js";
@@ -97,8 +99,8 @@ inBrowser("a range of time", () => {
     const { page, faults } = opened;
     await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
     const all = await numbers(page);
-    for (const key of ["g", "j", "j", "m", "j", "j", "m"]) await page.keyboard.press(key);
     const times = await page.locator(".row:not(.head) .time").allTextContents();
+    for (const key of ["g", "j", "j", "m", "j", "j", "m"]) await page.keyboard.press(key);
     await expect.poll(() => page.locator("#filter").inputValue()).toMatch(/^t:/);
     const inside = all.filter((_, place) => {
       const [at, from, to] = [times[place], times[2], times[4]].map(Number);
@@ -160,10 +162,17 @@ inBrowser("the menu of recordings", () => {
     await using opened = await OpenedPage.open(served.url);
     const { page, faults } = opened;
     await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
-    const tap = start(["tap", ...toolsServer], env);
-    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "late host", version: "1" } };
-    tap.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
-    await tap.until('"id":1');
+    const tap = spawn(process.execPath, [main, "tap", ...toolsServer], { env: { ...process.env, ...env } });
+    onTestFinished(() => void tap.kill());
+    const host = started(tap);
+    const send = (message: object): void => void tap.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "late host", version: "1" };
+    send({
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    });
+    await host.until('"id":1');
     await page.getByText("1 more running").waitFor();
     const running = page.locator('optgroup[label="Running"] option');
     const name = (await running.textContent()) ?? "";
@@ -171,13 +180,13 @@ inBrowser("the menu of recordings", () => {
     await page.getByRole("row", { name: /initialize asks for 2025-11-25/ }).waitFor();
     await page.getByRole("button", { name: /^live/ }).waitFor();
     await opened.expectAccessible();
-    tap.child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" })}\n`);
+    send({ id: 2, method: "ping" });
     await page
       .getByRole("row", { name: /^\d+ .* ping/ })
       .first()
       .waitFor();
-    tap.child.stdin?.end();
-    await tap.ended;
+    tap.stdin.end();
+    await host.ended;
     await page.getByRole("row", { name: /exited with code 0/ }).waitFor();
     expect(faults).toEqual([]);
   });

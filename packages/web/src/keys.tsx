@@ -11,8 +11,8 @@ import {
   markTime,
   move,
   panel,
-  select,
   selectedFrame,
+  selectPair,
   selectViolation,
   showAllRows,
   toggleFollowing,
@@ -54,10 +54,7 @@ const keys: readonly Key[] = [
   {
     keys: ["]", "["],
     does: "the response of a request, or the request of a response",
-    run: async () => {
-      const pair = (await selectedFrame())?.row.pair;
-      if (pair !== undefined) await select(pair);
-    },
+    run: selectPair,
   },
   ...panels.map(({ name, title, key }) => ({
     keys: [key],

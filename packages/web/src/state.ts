@@ -102,9 +102,12 @@ export function start(
   effect(writeAddress);
   // A person has changed the address: what it leaves out is not shown either.
   addEventListener("hashchange", () => {
-    filter.value = "";
-    onlySpan.value = undefined;
-    readAddress();
+    // Each of these alone would be written to the address, before it is read.
+    batch(() => {
+      filter.value = "";
+      onlySpan.value = undefined;
+      readAddress();
+    });
     void open();
   });
   setInterval(() => document.hidden || void readRecordings(), lookAgain);
@@ -202,7 +205,7 @@ async function openView(name: string | undefined): Promise<void> {
     document.title = `${opened.recording} · parlance`;
     refresh();
     if (selected.value === undefined) await selectPlace(follows.value ? opened.count - 1 : 0);
-    else await select(selected.value);
+    else await readSelected(selected.value);
     if (opened.compares && isFirst) panel.value = "compare";
   } catch (error) {
     failure.value = error instanceof Error ? error.message : String(error);
@@ -220,8 +223,14 @@ export async function selectedFrame(): Promise<PageFrame | undefined> {
   return frame.value;
 }
 
-/** Selects a row by its number, also if the filter hides it. */
+/** Selects a row by its number: the filter may hide it. Its place in the list is known once it is read. */
 export function select(n: number, range?: readonly [number, number]): Promise<void> {
+  const read = readSelected(n, range);
+  settling = Promise.all([settling, read]).then(() => undefined);
+  return read;
+}
+
+function readSelected(n: number, range?: readonly [number, number]): Promise<void> {
   selected.value = n;
   reading = readFrame(n, range);
   return reading;
@@ -280,7 +289,23 @@ export async function selectPlace(place: number): Promise<void> {
   if (row === undefined) {
     reading = selectUnread(at);
     await reading;
-  } else if (row.n !== undefined) await select(row.n);
+  } else if (row.n !== undefined) await readSelected(row.n);
+}
+
+/** The row that is selected now. Its frame may still be on its way. */
+async function selectedRow(): Promise<PageRow | undefined> {
+  const place = selectedPlace.value;
+  if (place === undefined) return frame.value?.row;
+  return rowAt(place) ?? (await call("rows", { from: place, count: 1 }))[0];
+}
+
+/** Selects the other half of the pair. */
+export function selectPair(): void {
+  inList(async () => {
+    follows.value = false;
+    const pair = (await selectedRow())?.pair;
+    if (pair !== undefined) await readSelected(pair);
+  });
 }
 
 async function selectUnread(place: number): Promise<void> {
@@ -347,12 +372,14 @@ export function showTimes(from: number, to: number): void {
 }
 
 /** Begins a range of time at the selected row, or ends it there. */
-export async function markTime(): Promise<void> {
-  const at = (await selectedFrame())?.row.at;
-  if (at === undefined) return;
-  if (timeMark.value !== undefined) return showTimes(timeMark.value, at);
-  timeMark.value = at;
-  announcement.value = "the range of time begins here: m at another row ends it";
+export function markTime(): void {
+  inList(async () => {
+    const at = (await selectedRow())?.at;
+    if (at === undefined) return;
+    if (timeMark.value !== undefined) return showTimes(timeMark.value, at);
+    timeMark.value = at;
+    announcement.value = "the range of time begins here: m at another row ends it";
+  });
 }
 
 /** Forgets everything that hides rows. */
