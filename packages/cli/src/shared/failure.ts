@@ -80,11 +80,14 @@ export function toFailure(error: unknown, stage: Stage): Failure {
   // The message names an option of the library; name that of the command line instead.
   const [refused = "", option] = message.split("; { unadvertised: true }");
   if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force sends it anyway" });
-  const advice = remedyForWords(message) ?? remedy?.[stage];
+  const advice = remedyForWords([message, ...seen].join("\n")) ?? remedy?.[stage];
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }
 
-/** Messages of connections whose cause is more specific than a slow server, and their remedies. */
+/**
+ * Messages of the connection, and last lines of a server, that explain a failure better than its reason does. The first that matches
+ * counts.
+ */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   {
     seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,
@@ -95,13 +98,21 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     remedy: "the server sent this instead: stdout is for messages alone, one on each line",
   },
   {
+    seen: /exited with code [1-9][\s\S]*Unknown file extension "\.[cm]?tsx?"/,
+    remedy: "the Node that was started does not run TypeScript: npx tsx in place of node, or Node 22.18 or newer",
+  },
+  {
+    seen: /exited with code [1-9][\s\S]*(?:Cannot use import statement outside a module|ERR_REQUIRE_ESM)/,
+    remedy: "Node read the file as CommonJS: npm pkg set type=module in its folder, or name it .mjs or .mts",
+  },
+  {
     seen: /(?:exited with code [1-9]\d*|was ended by \w+); its last lines/,
     remedy: "the server crashed: what it wrote to stderr says why",
   },
 ];
 
-function remedyForWords(message: string): string | undefined {
-  return signs.find(({ seen }) => seen.test(message))?.remedy;
+function remedyForWords(text: string): string | undefined {
+  return signs.find(({ seen }) => seen.test(text))?.remedy;
 }
 
 const longestData = 2_000;

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { expectGone, fixture, jsonLines, misbehaving, parlance, toolsServer } from "../../run.js";
 import { Scratch } from "../../scratch.js";
@@ -64,6 +64,19 @@ test.concurrent("an error instead of a result gives 5, with the last words of th
   expect(stderr).toMatch(/^✖ the server answered with error -32603: Internal error\n {2}│ its last lines on stderr:\n/);
   expect(stderr).toContain("a secret");
   expect(code).toBe(5);
+});
+
+test.concurrent.each([
+  ["server.tsx", "const port: number = 1;", "does not run TypeScript: npx tsx in place of node"],
+  ["server.cjs", 'import "node:fs";', "npm pkg set type=module"],
+])("for a server that Node cannot read, such as %s, the remedy is how to start it", async (name, text, remedy) => {
+  using folder = new Scratch();
+  writeFileSync(folder.at("package.json"), '{ "type": "module" }');
+  writeFileSync(folder.at(name), text);
+  const { code, stderr } = await parlance(["call", "hello", "--", process.execPath, folder.at(name)]);
+  expect(stderr).toContain("exited with code 1; its last lines on stderr:");
+  expect(stderr).toContain(remedy);
+  expect(code).toBe(3);
 });
 
 test.concurrent("an unknown tool is a wrong command line, and names the nearest", async () => {
