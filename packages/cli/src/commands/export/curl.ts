@@ -1,5 +1,6 @@
 import type { Row } from "@parlance/wire";
-import { commandOf, type Exported, shellWord, urlOf } from "./exported.js";
+import { shellWord } from "../../shared/output/shell-word.js";
+import { commandOf, type Exported, urlOf } from "./exported.js";
 
 type HttpExchange = NonNullable<Row["exchange"]>;
 

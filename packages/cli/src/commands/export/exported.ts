@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import {
   Conversation,
   type Entry,
@@ -9,7 +8,7 @@ import {
   type Row,
   type WireMessage,
 } from "@parlance/wire";
-import { escapeHidden, hiddenCharacters } from "../../shared/output/json-lines.js";
+import { escapeHidden } from "../../shared/output/json-lines.js";
 import type { JudgedEntries, RecordedConversation } from "../../shared/recordings/load-recording.js";
 
 type HttpExchange = NonNullable<Row["exchange"]>;
@@ -77,10 +76,7 @@ export function momentOf(header: HeaderEntry | undefined, at: number): Date {
   return new Date(Date.parse(header?.t0 ?? "") + at);
 }
 
-/** Hidden characters in a shell: the control characters, too, except line breaks and tabs, which work within quotes. */
-const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hiddenCharacters}]+`, "gu");
-
-/** An indented JSON text, in pieces: `frame`, whose last member is an empty list, with the items of `list` in it. */
+/** A JSON text over many lines, piece by piece: a frame whose last member is an empty list, and what is in the list. */
 export function* jsonWithList(frame: object, list: () => Iterable<object>): Generator<string> {
   const whole = JSON.stringify(frame, undefined, 2);
   const [before, after] = [whole.slice(0, whole.lastIndexOf("[]") + 1), whole.slice(whole.lastIndexOf("[]") + 1)];
@@ -93,26 +89,6 @@ export function* jsonWithList(frame: object, list: () => Iterable<object>): Gene
     isEmpty = false;
   }
   yield `${isEmpty ? "" : `\n${indent}`}${escapeHidden(after)}\n`;
-}
-
-/**
- * A text or its bytes as one word of a POSIX shell that yields the same bytes. Hidden characters are written by `printf` in
- * octal, because not every `sh` has `$'…'`.
- */
-export function shellWord(text: string | Uint8Array): string {
-  const bytes = Buffer.from(text);
-  if (!isUtf8(bytes)) return quotedWord(bytes.toString("latin1"), /[^\n -~]+/g, "latin1");
-  return quotedWord(bytes.toString(), hiddenInShell, "utf8");
-}
-
-function quotedWord(text: string, escapedPart: RegExp, encoding: "utf8" | "latin1"): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  const quoted = `'${text.replaceAll("'", `'\\''`)}'`;
-  const word = quoted.replace(escapedPart, (part) => {
-    const octal = [...Buffer.from(part, encoding)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`);
-    return `'"$(printf '${octal.join("")}')"'`;
-  });
-  return word.replace(/^''(?=")/, "").replace(/(?<=")''$/, "");
 }
 
 /** The command of the recorded server; undefined for a URL. */

@@ -3,8 +3,9 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { bytesOf, type Row, type Verdict, type WireMessage, wording } from "@parlance/wire";
 import { hexText } from "../../shared/output/hex.js";
 import { count } from "../../shared/output/quantities.js";
+import { shellWord } from "../../shared/output/shell-word.js";
 import { packageVersion } from "../../shared/package-version.js";
-import { commandOf, type ShownRows, shellWord } from "./exported.js";
+import { commandOf, type ShownRows } from "./exported.js";
 import { prettyFrame, rowWords } from "./row-words.js";
 
 const style = `

@@ -1,8 +1,9 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { Row, WireMessage } from "@parlance/wire";
 import { count } from "../../shared/output/quantities.js";
+import { shellWord } from "../../shared/output/shell-word.js";
 import { packageVersion } from "../../shared/package-version.js";
-import { commandOf, type Exported, shellWord } from "./exported.js";
+import { commandOf, type Exported } from "./exported.js";
 import { prettyFrame, rowWords } from "./row-words.js";
 
 type Frame = WireMessage["frame"];

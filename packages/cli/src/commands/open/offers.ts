@@ -4,7 +4,8 @@ import type { PageOffer } from "@parlance/web/protocol";
 import { type HeaderEntry, literalOf, nodeAt, type Row } from "@parlance/wire";
 import type { ListName } from "../../shared/client/exercise.js";
 import { argumentsFor, parseArguments } from "../../shared/client/tool-arguments.js";
-import { commandOf, shellWord } from "../export/exported.js";
+import { shellWord } from "../../shared/output/shell-word.js";
+import { commandOf } from "../export/exported.js";
 
 /** A server on the command line: one word, or the command after `--`. */
 export interface CommandTargetWords {

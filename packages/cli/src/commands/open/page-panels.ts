@@ -1,7 +1,8 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { PageContract, PageMethods, PageOrigin, PageProcess } from "@parlance/web/protocol";
 import type { Conversation, HeaderEntry } from "@parlance/wire";
-import { commandOf, shellWord } from "../export/exported.js";
+import { shellWord } from "../../shared/output/shell-word.js";
+import { commandOf } from "../export/exported.js";
 import type { LiveRecording } from "./live-recording.js";
 import { definitionOf } from "./page-costs.js";
 

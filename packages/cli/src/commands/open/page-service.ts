@@ -3,8 +3,9 @@ import { type Connection, createService, RpcError, type Service } from "@parlanc
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
 import type { InterceptMethods, PageComparison, PageMethods, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
+import { shellWord } from "../../shared/output/shell-word.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
-import { commandOf, shellWord } from "../export/exported.js";
+import { commandOf } from "../export/exported.js";
 import type { Acting } from "./acting.js";
 import { keep, readKept, saveFilter, valuesIn } from "./filter-terms.js";
 import { commandLineOfRow } from "./offers.js";
