@@ -334,7 +334,12 @@ async function findViolation(back: boolean): Promise<void> {
 
 /** Focuses what a change of the state brings. The page is rendered in a microtask, and so has it before the next key. */
 export function focusOn(selector: string): void {
-  queueMicrotask(() => document.querySelector<HTMLElement>(selector)?.focus());
+  queueMicrotask(() => {
+    const element = document.querySelector<HTMLElement>(selector);
+    element?.focus();
+    // The next text takes the place of the last one.
+    if (element instanceof HTMLInputElement) element.select();
+  });
 }
 
 /** Adds a condition to the filter, or sets it. */
