@@ -32,8 +32,8 @@ const passes: Promise<Fate> = Promise.resolve({ did: "send" });
 const [newline, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * Forwards an event stream: unchanged while there is no breakpoint, event by event while there is one. Resolves when the source
- * has ended and everything is written, including held events. Rejects if the source breaks off.
+ * Forwards an event stream: as it comes while there is no breakpoint, and event by event while there is one. Resolves when the source
+ * has ended and everything is written, also what was held, or when the reader has gone away. Rejects if the source breaks off.
  */
 export async function forwardEvents(from: Readable, to: Writable, handling: EventHandling): Promise<void> {
   const held = new Set<Promise<void>>();
@@ -65,15 +65,27 @@ export async function forwardEvents(from: Readable, to: Writable, handling: Even
         isWhole = false;
       }
     }
-    if (to.writableLength > mostWaiting)
-      await new Promise((resolve) => to.once("drain", resolve).once("close", resolve));
+    if (to.writableLength > mostWaiting) await room(to);
+    if (to.destroyed) return;
   }
   await Promise.all(held);
   if (rest.length > 0) passTail(rest, write, handling);
   if (handling.rewriter !== undefined) to.write(handling.rewriter.end());
 }
 
-/** Forwards the rest of an event whose beginning was forwarded before there was a breakpoint. */
+/** Resolves when there is room, or when the stream is closed. */
+async function room(to: Writable): Promise<void> {
+  if (to.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      to.off("drain", end).off("close", end);
+      resolve();
+    };
+    to.on("drain", end).on("close", end);
+  });
+}
+
+/** The end of an event whose beginning was forwarded before there was a breakpoint. */
 function passTail(bytes: Uint8Array, write: (bytes: Uint8Array) => void, { chunk }: EventHandling): undefined {
   write(bytes);
   chunk(bytes);
