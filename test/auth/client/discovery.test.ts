@@ -341,6 +341,16 @@ describe("AU-C10, AU-C11: the authorization response", () => {
     expect(error?.failure).toMatchObject({ kind: "denied", received: '"access_denied" ("the user said no")' });
   });
 
+  test("that refuses the resource does not blame the user", async () => {
+    issuer.behaviour.redirect = (parameters) => {
+      parameters.delete("code");
+      parameters.set("error", "invalid_target");
+    };
+    const failure = (await signIn())?.failure;
+    expect(failure).toMatchObject({ kind: "denied", received: '"invalid_target"' });
+    expect(failure?.remedy).toMatch(/^the authorization server issues no tokens for this server: its operator has to/);
+  });
+
   test("without a code is an error of the token step, without a request", async () => {
     issuer.behaviour.redirect = (parameters) => parameters.delete("code");
     expect((await signIn())?.failure.kind).toMatch(/token|invalid-response/);

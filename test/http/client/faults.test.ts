@@ -215,7 +215,11 @@ describe("a status that refuses", () => {
       ({ response }) => response.writeHead(401, { "www-authenticate": 'Bearer realm="x"' }).end(),
       /401, the server requires authentication \("Bearer realm=\\"x\\""\)$/,
     ],
-    [401, (asked) => failure(asked, 401, -32_001, "Unauthorized"), /401, the server requires authentication: "/],
+    [
+      401,
+      (asked) => failure(asked, 401, -32_001, "Unauthorized"),
+      /401, the server requires authentication: "Unauthorized"$/,
+    ],
     [403, html(403, "no"), /403, the server denied access: "no"$/],
   ])("says so: %i", async (status, answer, message) => {
     const error = await failWith(answer);

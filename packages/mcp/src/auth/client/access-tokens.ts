@@ -186,6 +186,7 @@ export class AccessTokens {
         server,
         resource: resource.resource,
         scopes,
+        isStepUp: challenge?.status === 403,
         stored: registration,
         key: boundTo,
         request: (step) => this.#request(step),

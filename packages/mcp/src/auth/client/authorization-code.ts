@@ -133,12 +133,15 @@ async function identify(identity: ClientIdentity, redirectUrl: string, request: 
   return known;
 }
 
-function notInteractive({ server }: GrantRequest): SignInError {
+function notInteractive({ server, resource, scopes = [], isStepUp }: GrantRequest): SignInError {
+  const needed = isStepUp ? `, with the scopes ${scopes.join(" ")}` : "";
   return new SignInError({
     kind: "interaction",
     step: "authorization",
     received: "no `signIn`",
-    expected: `a user who signs in at ${server.issuer}`,
+    expected: `a user who signs in at ${server.issuer}${needed}`,
+    resource,
+    ...(isStepUp && { scopes }),
     remedy:
       "give `signIn: browserSignIn()`, or `authorize` and `redirectUrl`, or sign in first with a client that has them and shares the token store",
   });
@@ -225,7 +228,9 @@ function notACode(cause: unknown): SignInError {
       code: cause.error,
       received: `${excerpt(cause.error)}${description}`,
       expected: "an authorization code",
-      remedy: "sign in again and allow the access, or ask the operator of the authorization server",
+      remedy:
+        denialRemedies.get(cause.error) ??
+        "sign in again and allow the access, or ask the operator of the authorization server",
     });
   }
   return new SignInError({
@@ -236,6 +241,18 @@ function notACode(cause: unknown): SignInError {
     remedy: "sign in again, and do not reuse an old page",
   });
 }
+
+/** Remedies of authorization errors that no user can mend by allowing the access. */
+const denialRemedies: ReadonlyMap<string, string> = new Map([
+  [
+    "invalid_target",
+    "the authorization server issues no tokens for this server: its operator has to register the `resource` of the Protected Resource Metadata there, or to correct it",
+  ],
+  ["invalid_scope", "request scopes that the authorization server knows, or ask its operator to add them"],
+  ["unauthorized_client", "the operator of the authorization server has to allow this grant to the client"],
+  ["server_error", "the authorization server failed: try again later"],
+  ["temporarily_unavailable", "try again later"],
+]);
 
 function otherIssuer(received: string, expected: string): SignInError {
   return new SignInError({

@@ -32,6 +32,8 @@ export interface GrantRequest {
   readonly resource: string;
   /** Undefined to leave the choice to the authorization server. */
   readonly scopes: readonly string[] | undefined;
+  /** Whether there is a token, which lacks some of these scopes. */
+  readonly isStepUp: boolean;
   /** The dynamic registration in the store. */
   readonly stored: StoredCredentials["client"] | undefined;
   /** The key to bind the tokens to; undefined for bearer tokens. */
@@ -139,6 +141,12 @@ export async function endpointError(error: unknown): Promise<EndpointError> {
     const body: unknown = await error.response.json().catch(() => undefined); // Its text is of no use.
     const { error: code, error_description: description } = isObject(body) ? body : {};
     return described(error.status, code, description);
+  }
+  // Of a response that it cannot read, the library says what it expects, and nothing of what came.
+  if (error instanceof Error && error.cause instanceof Response) {
+    const { status, headers } = error.cause;
+    const [type = ""] = (headers.get("content-type") ?? "").split(";");
+    return { text: `status ${status} with ${type === "" ? "no Content-Type" : excerpt(type)}` };
   }
   return { text: innermost(error) };
 }

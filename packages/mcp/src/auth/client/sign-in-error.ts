@@ -82,6 +82,10 @@ export interface SignInFailure {
   readonly expected: string;
   /** The remedy. */
   readonly remedy: string;
+  /** The resource to sign in to. Of `interaction` only. */
+  readonly resource?: string;
+  /** All scopes to sign in with, if the token that there is lacks some. Of `interaction` only. */
+  readonly scopes?: readonly string[];
 }
 
 /** A sign-in that failed. The message has the step, what was received, what was expected and the remedy, and no secret. */

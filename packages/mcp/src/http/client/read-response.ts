@@ -116,6 +116,10 @@ const longestPage = 4_096;
 
 function bodyInWords(response: Response, text: string): string {
   if (text === "") return "";
+  if (mediaTypeOf(response) === json) {
+    const message = decode(text, mcpProfile, clientLimits);
+    if ("error" in message) return `: ${excerpt(message.error.message)}`;
+  }
   const why = mediaTypeOf(response) === "text/html" ? ofParsers.get(response.status) : undefined;
   if (why === undefined) return `: ${excerpt(text)}`;
   const page = text
