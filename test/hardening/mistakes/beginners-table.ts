@@ -947,6 +947,20 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     item: "B9",
+    title: "assertNoLeaks without a connection",
+    code: "assertNoLeaks();",
+    compiles: false,
+    says: ["assertNoLeaks needs a connection, got nothing", "assertNoLeaks(client.connection)"],
+  },
+  {
+    item: "B9",
+    title: "assertNoLeaks of a client",
+    code: "assertNoLeaks(await connect(server));",
+    compiles: false,
+    says: ["assertNoLeaks needs a connection, got an object", "assertNoLeaks(client.connection)"],
+  },
+  {
+    item: "B9",
     title: "a handle beside far",
     code: "pair({ handle: createService().call });",
     compiles: false,

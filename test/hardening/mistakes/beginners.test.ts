@@ -18,7 +18,7 @@ import { httpHandler, rpcHandler } from "@parlance/mcp/http";
 import { acceptTcp, childChannel, nodeRpcHandler, serveHttp, serveStdio, tcpChannel } from "@parlance/mcp/node";
 import { createServer, tool, ToolError } from "@parlance/mcp/server";
 import { createService, memoryChannels, openConnection } from "@parlance/mcp/jsonrpc";
-import { pair } from "@parlance/mcp/testing";
+import { assertNoLeaks, pair } from "@parlance/mcp/testing";
 import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import * as v from "valibot";
 import * as z from "zod";

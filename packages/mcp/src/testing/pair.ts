@@ -1,4 +1,5 @@
 import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { isObject, kindOf } from "../base/json.js";
 import { type Connection, type ConnectionOptions, memoryChannels, openConnection } from "../entries/jsonrpc.js";
 import type { ConnectionState } from "../jsonrpc/connection.js";
 import { createFakeClock, type FakeClock } from "./fake-clock.js";
@@ -66,9 +67,15 @@ export function pair(options: PairOptions = {}): Pair {
  * await connection.close();
  * assertNoLeaks(connection);
  *
- * @throws Error that lists the rest: calls without an outcome, requests without a response, running handlers
+ * @throws Error that lists the rest: calls without an outcome, requests without a response, running handlers; TypeError if it is not
+ * given a connection
  */
 export function assertNoLeaks(connection: ConnectionState): void {
+  const given: unknown = connection;
+  if (!isObject(given) || !("inFlight" in given)) {
+    const remedy = "write assertNoLeaks(client.connection)";
+    throw new TypeError(`assertNoLeaks needs a connection, got ${kindOf(given)}: ${remedy}`);
+  }
   const { outgoing, incoming, running } = connection.inFlight;
   const { heldBytes } = connection;
   const left = [
