@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Conversation, describeVerdict, type Entry } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 
@@ -62,29 +64,50 @@ function entries(lines: readonly Line[]): readonly Entry[] {
   });
 }
 
+/** The same over HTTP: a message of the client begins an exchange, and the next message of the server ends it. */
+function httpEntries(lines: readonly Line[]): readonly Entry[] {
+  const head = { s: "1", t: 0 } as const;
+  let x = 0;
+  const parts = entries(lines).flatMap((entry): readonly Entry[] => {
+    if (entry.k !== "f") return [];
+    const isRequest = entry.d === "c2s";
+    if (isRequest) x += 1;
+    const frame: Entry = { ...entry, ch: "http", req: x, nl: "" };
+    const headers = [["content-type", "application/json"]] as const;
+    return isRequest
+      ? [{ k: "h", n: 0, ...head, x, ph: "req", method: "POST", url: "/mcp", headers }, frame]
+      : [{ k: "h", n: 0, ...head, x, ph: "res", status: 200, headers }, frame, { k: "h", n: 0, ...head, x, ph: "end" }];
+  });
+  return parts.map((entry, index) => ({ ...entry, n: index + 1, t: index }) as Entry);
+}
+
 function judged(
   lines: readonly Line[],
   keepRows: boolean,
+  read: (lines: readonly Line[]) => readonly Entry[],
 ): { conversation: Conversation; verdicts: readonly string[] } {
   const conversation = new Conversation({ keepRows });
-  const rows = entries(lines).map((entry) => conversation.push(entry));
+  const rows = read(lines).map((entry) => conversation.push(entry));
   conversation.finish();
   return { conversation, verdicts: rows.flatMap((row) => row?.verdicts.map(describeVerdict) ?? []) };
 }
 
-describe("a conversation that keeps no rows", () => {
+describe.each([
+  ["on stdio", entries],
+  ["over HTTP", httpEntries],
+])("a conversation %s that keeps no rows", (_name, entriesOf) => {
   const before = [...handshake, ...Array.from({ length: calls }, (_, id) => call(id)).flat()];
   // Each conversation is read once, because thousands of calls take a while.
-  const withoutLate = [true, false].map((keepRows) => judged(before, keepRows));
+  const withoutLate = [true, false].map((keepRows) => judged(before, keepRows, entriesOf));
   const read = new Map<Line, ReturnType<typeof judged>>();
   const leanWith = (line: Line): ReturnType<typeof judged> => {
-    const lean = read.get(line) ?? judged([...before, line], false);
+    const lean = read.get(line) ?? judged([...before, line], false, entriesOf);
     read.set(line, lean);
     return lean;
   };
 
   test.each(Object.entries(late))("judges %s as one that keeps them", (_, line) => {
-    const [whole, lean] = [judged([...before, line], true), leanWith(line)];
+    const [whole, lean] = [judged([...before, line], true, entriesOf), leanWith(line)];
     expect(lean.verdicts).toEqual(whole.verdicts);
     expect(lean.conversation.pending().map(({ reason }) => reason)).toEqual(
       whole.conversation.pending().map(({ reason }) => reason),
@@ -102,4 +125,21 @@ describe("a conversation that keeps no rows", () => {
     expect(lean?.length).toBeLessThan(calls * 0.75);
     expect(lean?.at(-1)?.request.id).toBe(whole?.at(-1)?.request.id);
   });
+});
+
+test("a conversation that keeps no rows forgets exchanges of HTTP that ended long ago", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const lines = [...handshake, ...Array.from({ length: calls }, (_, id) => call(id)).flat()];
+  const conversation = new Conversation({ keepRows: false });
+  const early: WeakRef<object>[] = [];
+  for (const entry of httpEntries(lines)) {
+    const { exchange } = conversation.push(entry) ?? {};
+    if (exchange !== undefined && exchange.number > 10 && exchange.number <= 20) early.push(new WeakRef(exchange));
+  }
+  await new Promise((resolve) => setImmediate(resolve)); // A reference lives until its turn is over.
+  collect();
+  expect(early.length).toBeGreaterThan(10);
+  expect(early.filter((each) => each.deref() !== undefined)).toEqual([]);
+  expect(conversation.sessions).toHaveLength(1);
 });

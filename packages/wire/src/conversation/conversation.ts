@@ -26,6 +26,9 @@ export interface ConversationOptions {
   readonly keepRows?: boolean;
 }
 
+/** Exchanges that are kept after their end, in a conversation that keeps no rows. */
+const mostEnded = 1_000;
+
 /** The conversation's own view of a row: it alone may change it. */
 interface OpenRow extends Row {
   kind: RowKind;
@@ -50,6 +53,8 @@ export class Conversation {
   readonly #byName = new Map<string, WireSession>();
   readonly #exchanges = new Map<number, OpenHttpExchange>();
   readonly #exchangeRows = new Map<number, OpenRow[]>();
+  /** Exchanges that have ended, oldest first, as far as they are not forgotten; empty with `keepRows`. */
+  readonly #ended: OpenHttpExchange[] = [];
   readonly #continuations = new Map<string, Continuation>();
   /** The URL of the MCP endpoint, as the header of the recording gives it. */
   #endpoint: string | undefined;
@@ -239,13 +244,26 @@ export class Conversation {
       exchange.response = entry;
       noteSession(exchange, session);
     }
-    if (entry.ph === "end" || entry.ph === "abort") exchange.end = entry;
+    if (entry.ph === "end" || entry.ph === "abort") {
+      exchange.end = entry;
+      if (!this.#keepRows) this.#forgetLater(exchange);
+    }
     if (entry.ph !== "req") this.#judgeExchange(exchange);
     if (entry.ph === "res") session.answeredByHttp(exchange);
     return row;
   }
 
-  /** Whether a request goes to the MCP endpoint. Without a header the endpoint is unknown, but some URLs are certainly not it. */
+  /** Forgets the exchanges that ended long before this one: nothing more comes on them. */
+  #forgetLater(exchange: OpenHttpExchange): void {
+    this.#ended.push(exchange);
+    const old = this.#ended.length > mostEnded ? this.#ended.shift() : undefined;
+    if (old === undefined) return;
+    this.#exchanges.delete(old.number);
+    this.#exchangeRows.delete(old.number);
+    for (const { entry } of old.frames) this.#continuations.delete(keyOf(entry));
+  }
+
+  /** Whether a request goes to the MCP endpoint. Without a header it is not known where that is, but where it is not. */
   #isEndpoint(url = ""): boolean {
     const path = pathOf(url);
     if (this.#endpoint === undefined) return !path.includes("/.well-known/");
@@ -287,14 +305,19 @@ export class Conversation {
   }
 
   /** Lines of one direction of one connection may be pieces of one text. */
-  #continuation({ s, d, ch, req }: FrameEntry): Continuation {
-    const key = `${s} ${d} ${ch} ${req ?? ""}`;
+  #continuation(entry: FrameEntry): Continuation {
+    const key = keyOf(entry);
     const known = this.#continuations.get(key);
     if (known !== undefined) return known;
     const continuation = new Continuation();
     this.#continuations.set(key, continuation);
     return continuation;
   }
+}
+
+/** The direction of the connection, or of the HTTP exchange, that a frame is on. */
+function keyOf({ s, d, ch, req }: FrameEntry): string {
+  return `${s} ${d} ${ch} ${req ?? ""}`;
 }
 
 /** Never changed: a row with messages gets a list of its own. */

@@ -112,6 +112,8 @@ export class Operations {
       const key = tokenKey(token);
       if (key !== undefined && this.#byToken[request.from].get(key) === operation)
         this.#byToken[request.from].set(key, settled);
+      const { req: exchange } = request.frame.entry;
+      if (exchange !== undefined && this.#byExchange.get(exchange) === operation) this.#byExchange.delete(exchange);
     }
     this.#all = this.#all.filter((operation) => !abridged.has(operation));
   }

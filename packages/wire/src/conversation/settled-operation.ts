@@ -27,18 +27,21 @@ export class SettledOperation implements RecordedOperation {
   readonly #askedAt: number;
   readonly #answered: number;
   readonly #answeredAt: number;
+  /** The HTTP exchanges of both. */
+  readonly #askedOn: number | undefined;
+  readonly #answeredOn: number | undefined;
   readonly #member: "result" | "error";
   readonly #isFaulty: boolean;
 
   /**
-   * Undefined for an operation that a later message can continue, or that holds more than this class keeps: over HTTP, in a
-   * batch, a task, one of several rounds, the handshake.
+   * Undefined for an operation that a later message can continue or that holds more than this keeps: in a batch, a task, a round of
+   * several, the handshake.
    */
   static of({ number, request, previous }: RecordedOperation, answer: WireMessage): SettledOperation | undefined {
-    const { method, id, params, context, revision, pointer, frame } = request;
+    const { method, id, params, context, revision, pointer } = request;
     const { result = {} } = answer;
     const isOpened = context.phase === "ready" || revision?.era === "stateless";
-    const isAlone = pointer === "" && answer.pointer === "" && frame.entry.req === undefined;
+    const isAlone = pointer === "" && answer.pointer === "";
     const { resultType = "complete", task } = result;
     const isOver = previous === undefined && !isObject(task) && resultType === "complete";
     const isPlain = !keptMethods.has(method) && !("ref" in params);
@@ -58,6 +61,8 @@ export class SettledOperation implements RecordedOperation {
     this.#revision = request.revision;
     this.#asked = asked.n;
     this.#askedAt = asked.t1 ?? asked.t;
+    this.#askedOn = asked.req;
+    this.#answeredOn = answered.req;
     this.#answered = answered.n;
     this.#answeredAt = answered.t1 ?? answered.t;
     this.#member = answer.kind === "err" ? "error" : "result";
@@ -81,24 +86,28 @@ export class SettledOperation implements RecordedOperation {
     const [method, names] = [this.#method, this.#names];
     const params = method?.includes("resources/") === true ? { uri: names } : { name: names };
     const members = JSON.stringify({ method, params }).slice(1, -1);
-    return this.#message(this.#from, this.#asked, this.#askedAt, members);
+    return this.#message(this.#from, { n: this.#asked, t: this.#askedAt, req: this.#askedOn }, members);
   }
 
   get answer(): WireMessage {
     const answer = this.#message(
       this.#from === "client" ? "server" : "client",
-      this.#answered,
-      this.#answeredAt,
+      { n: this.#answered, t: this.#answeredAt, req: this.#answeredOn },
       `"${this.#member}":{}`,
     );
     if (this.#isFaulty) answer.blame();
     return answer;
   }
 
-  #message(from: Sender, n: number, t: number, members: string): WireMessage {
+  #message(
+    from: Sender,
+    { n, t, req }: { readonly n: number; readonly t: number; readonly req: number | undefined },
+    members: string,
+  ): WireMessage {
     const raw = `{"jsonrpc":"2.0","id":${this.#id},${members}}`;
     const place = { s: this.#session, ch: this.#channel, len: raw.length, nl: "" } as const;
-    const frame = frameOf({ k: "f", n, t, d: from === "client" ? "c2s" : "s2c", ...place, raw });
+    const on = req === undefined ? {} : { req };
+    const frame = frameOf({ k: "f", n, t, d: from === "client" ? "c2s" : "s2c", ...place, ...on, raw });
     const context: MessageContext = {
       revision: this.#revision,
       phase: "ready",

@@ -113,6 +113,8 @@ export class ProxyInterceptor implements Interceptor {
   /** Releases the held messages of an exchange, because one side has disconnected. */
   leave(x: number): void {
     this.#breakpoints.letGo(({ entry }) => entry.k === "f" && entry.req === x, "end");
+    // Otherwise the conversation would keep it.
+    this.#conversation?.push({ k: "h", n: this.#next(), s: only, t: this.#recorder.now(), x, ph: "end" });
   }
 
   /** Milliseconds to delay a request. */
