@@ -230,6 +230,50 @@ test.concurrent("a 401 tells where tokens come from, and headers let in", async 
   expect((await doctor(["--header", "Authorization: Bearer abc", http.url])).code).toBe(0);
 });
 
+/** A server that refuses every token, whose metadata names its URL and an issuer. */
+function refusingServer(issuer: string) {
+  return plainHttp((request, response) => {
+    if (request.url === "/metadata") {
+      const resource = `http://${request.headers.host}/mcp`;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ resource, authorization_servers: [issuer] }));
+    } else response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="/metadata"' }).end();
+  });
+}
+
+test.concurrent.each([
+  [{ aud: "https://other.example/mcp" }, 'its audience is "https://other.example/mcp", and the server is http'],
+  [{ iss: "https://other.example" }, 'its issuer is "https://other.example", and the server accepts tokens of http'],
+  [{ exp: 1_700_000_000 }, "it expired at 2023-11-14T22:13:20.000Z"],
+  [{}, "refused, although its audience, issuer and expiry are those of the metadata"],
+])("a token that is refused is compared with the metadata: %j", async (differs, says) => {
+  const issuer = "http://127.0.0.1:1";
+  await using http = await refusingServer(issuer);
+  const claims = { aud: http.url, iss: issuer, ...differs };
+  const token = ["{}", JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url"));
+  const { stdout, code } = await doctor(["--header", `Authorization: Bearer ${token.join(".")}`, http.url]);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain(`✖ token ${says}`);
+  expect(stdout).toContain("→ the token is refused: see above");
+  expect(stdout).not.toContain(token[1]);
+  expect(code).toBe(3);
+});
+
+test.concurrent("a token that is no JSON Web Token is not looked into", async () => {
+  await using http = await refusingServer("http://127.0.0.1:1");
+  const { stdout } = await doctor(["--header", "Authorization: Bearer opaque", http.url]);
+  expect(stdout).toMatch(/✖ token +refused; it is opaque/);
+});
+
+test.concurrent("an authorization server without metadata, and one that is not there, are named", async () => {
+  await using bare = await plainHttp((_request, response) => response.writeHead(401).end());
+  const alone = await doctor([bare.url]);
+  expect(alone.stdout).toMatch(/✖ sign-in +the authorization server has no metadata: clients guess its endpoints/);
+  await using http = await plainHttp((_request, response) =>
+    response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://host.invalid/metadata"' }).end(),
+  );
+  expect((await doctor([http.url])).stdout).toMatch(/http:\/\/host\.invalid\/metadata: getaddrinfo \w+ host\.invalid/);
+});
+
 test.concurrent.each([
   [200, { "content-type": "text/html" }, "<h1>Welcome</h1>", "an answer with text/html", "this is no MCP endpoint"],
   [301, { location: "/elsewhere" }, "", "it leads to /elsewhere", "parlance doctor http://127.0.0.1"],

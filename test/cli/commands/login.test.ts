@@ -41,7 +41,9 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   const refused = await user.run("call", server.url, "read");
   expect(refused.code, refused.stderr).toBe(3);
   expect(refused.stderr).toContain("the server requires a sign-in\n");
-  expect(refused.stderr).toContain("→ parlance login <url>");
+  expect(refused.stderr).toContain(
+    `→ parlance login ${server.url}, or for machines --header-env Authorization=TOKEN\n`,
+  );
 
   const signedIn = await user.run("login", server.url);
   expect(signedIn.stderr).toContain(`To sign in, open:\n\n  ${issuer.url}/`);
@@ -169,6 +171,43 @@ onLinux("each step of a sign-in is explained, with the page that describes it, a
   expect([...new Set(steps)].filter((step) => order.includes(step))).toEqual(order);
   expect(stdout).toContain("https://modelcontextprotocol.io/specification/latest/basic/authorization#");
   for (const token of issuer.issued.keys()) expect(stdout + stderr).not.toContain(token);
+  // The line of a request is printed once.
+  expect(stdout.split(`GET ${issuer.url}/.well-known/oauth-authorization-server`)).toHaveLength(2);
+});
+
+onLinux("a tool that needs another scope names the sign-in that asks for it, as words of a shell", async () => {
+  const auth = devAuth({ users: ["ada"], scopes: ["notes"] });
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  server.tool("list", {}, () => "none");
+  server.tool("erase", { scopes: ["notes:$write"] }, () => "erased");
+  const http = await serveHttp(server, { auth });
+  onTestFinished(() => http.close());
+  const user = await newUser();
+  const authorize = auth.signInAs("ada");
+  const store = fileTokenStore(user.file);
+  const options = { clientName: "parlance", redirectUrl: "http://127.0.0.1:33418/callback", authorize, store };
+  await using client = await connect(http.url, { auth: oauth(options) });
+  expect(client.server.info?.name).toBe("notes");
+  expect(await user.run("call", http.url, "list")).toMatchObject({ code: 0 });
+  const { code, stderr } = await user.run("call", http.url, "erase");
+  expect(code).toBe(3);
+  expect(stderr).toContain("✖ the token lacks a scope that this needs\n");
+  expect(stderr).toContain(`→ parlance login --scope notes --scope 'notes:$write' ${http.url}, or for machines`);
+});
+
+onLinux("a registration that fails names the response and the option for a client id", async () => {
+  const { issuer, server } = await newServers();
+  const other = createHttpServer((_, response) =>
+    response.writeHead(401, { "content-type": "text/plain; charset=utf-8" }).end("who are you?"),
+  ).listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/register`;
+  issuer.behaviour.metadata = { registration_endpoint: url };
+  const { code, stderr } = await (await newUser()).run("login", server.url);
+  expect(code).toBe(3);
+  expect(stderr).toContain(`received  status 401 with "text/plain" from ${url}\n`);
+  expect(stderr).toContain("sign in with --client-id <id>");
 });
 
 onLinux("a sign-in that fails says the step, what was received and expected, and the remedy", async () => {

@@ -83,7 +83,7 @@ test("without a token only the authorization is examined, by the newest revision
   const { code, found, stderr } = await check(url);
   expect(code).toBe(3);
   expect(stderr).toContain(`${url} requires a token: only its authorization was examined`);
-  expect(stderr).toContain("parlance login <url>");
+  expect(stderr).toContain(`parlance login ${url}, or for machines --header-env Authorization=TOKEN`);
   expect([...found].flatMap(([version, probes]) => (probes.length > 0 ? [version] : []))).toEqual(["2026-07-28"]);
   const probes = found.get("2026-07-28") ?? [];
   expect(probes.filter(({ is }) => is === "passed").map(({ id }) => id)).toEqual([
@@ -99,6 +99,23 @@ test("without a token only the authorization is examined, by the newest revision
     is: "skipped",
     why: "--foreign-token-env gives none",
   });
+});
+
+test("a token that the server refuses is named as the reason, and not the lack of one", async () => {
+  const { url, token } = await startNotes();
+  const env = { TOKEN: `Bearer ${await token({ aud: "https://other.example/mcp" })}` };
+  const { code, stderr } = await check(url, ["--header-env", "Authorization=TOKEN"], env);
+  expect(code).toBe(3);
+  expect(stderr).toContain(`${url} refuses the token: only its authorization was examined`);
+});
+
+test("a 401 without a message is said to be one in each revision, however long the line", async () => {
+  await using http = await plainHttp((_request, response) =>
+    response.writeHead(401, { "content-type": "text/plain" }).end("who are you?"),
+  );
+  const { stdout } = await parlance(["check", "--timeout", "20s", http.url]);
+  expect(stdout).toContain("2025-11-25  not spoken: initialize got 401 Unauthorized, without a message\n");
+  expect(stdout).toContain("2026-07-28  not spoken: server/discover got 401 Unauthorized, without a message\n");
 });
 
 test("a server that accepts every token fails with the sentence that it breaks", async () => {

@@ -4,6 +4,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { type CheckReport, type Expectation, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/converse.js";
+import { hasAuthorization, signInRemedy } from "../../shared/client/sign-in.js";
 import { missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
@@ -74,7 +75,7 @@ export async function checkTarget(
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   if (interrupt.stop.aborted) return interrupt.exitCode;
-  if (report.passed && isUnauthorized(examination)) throw unauthorized(target.title);
+  if (report.passed && isUnauthorized(examination)) throw unauthorized(target);
   return exitCodeOf(report);
 }
 
@@ -87,10 +88,12 @@ function wasAsked({ notSpoken, results }: Examination["revisions"][number]): boo
   return notSpoken === undefined || results.length > 0;
 }
 
-function unauthorized(title: string): Failure {
-  return new Failure(`${title} requires a token: only its authorization was examined`, {
+function unauthorized(target: Target): Failure {
+  const hasToken = target.kind === "url" && hasAuthorization(target.headers);
+  const why = hasToken ? "refuses the token" : "requires a token";
+  return new Failure(`${target.title} ${why}: only its authorization was examined`, {
     exitCode: exitCodes.unreachable,
-    remedy: "parlance login <url>, or for machines --header-env Authorization=TOKEN",
+    remedy: hasToken ? "parlance doctor compares the token with what the server expects" : signInRemedy(target.title),
   });
 }
 

@@ -60,7 +60,7 @@ function violationLines(bad: readonly Verdict[], look: Look): readonly string[] 
     const indent = " ".repeat(idWidth + 4);
     return [
       ...demandLines(`  ${style.red("✖")} ${left(rule.id, idWidth)}`, rule.demands, width),
-      `${indent}${cutMiddle(says, width - indent.length)}`,
+      ...wrapWords(says, width - indent.length).map((line) => indent + line),
       ...quotedLines(verdict, look),
       style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
     ];
@@ -100,8 +100,12 @@ function revisionLines({ revision, notSpoken, results }: RevisionResult, look: L
   const { style, width } = look;
   const shown = results.filter(({ finding }) => all || finding.is === "failed");
   const lines = shown.flatMap((result) => resultLines(result, look));
-  if (notSpoken !== undefined)
-    return [style.dim(cutMiddle(`${revision.version}  not spoken: ${notSpoken}`, width)), ...lines];
+  if (notSpoken !== undefined) {
+    const start = `${revision.version}  `;
+    const why = wrapWords(`not spoken: ${notSpoken}`, width - start.length);
+    const indent = " ".repeat(start.length);
+    return [...why.map((line, index) => style.dim((index === 0 ? start : indent) + line)), ...lines];
+  }
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
   const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
@@ -124,7 +128,7 @@ function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Loo
   const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
   return [
     ...head,
-    `${indent}${cutMiddle(verdict.says, width - indent.length)}`,
+    ...wrapWords(verdict.says, width - indent.length).map((line) => indent + line),
     ...quotedLines(verdict, look),
     style.dim(`${indent}${where}  ${verdict.spec}`),
   ];

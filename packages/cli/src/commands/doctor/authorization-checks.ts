@@ -9,6 +9,7 @@ import {
 import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
+import { shellWord } from "../../shared/output/shell-word.js";
 import { type Check, type Endpoint, type Finding, type HttpReply, initialize } from "./check.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
@@ -26,16 +27,28 @@ export type Send = (
 /**
  * Checks of the authorization of a server that responds with 401: everything a client needs before a user signs in. The checks
  * register no client and sign no user in.
+ * @param isRefused whether the response to the headers of the endpoint is 401, so that a token among them is compared with the metadata
  */
-export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, send: Send): readonly Check[] {
+export function authorizationChecks(
+  endpoint: Endpoint,
+  answer: HttpReply,
+  send: Send,
+  isRefused: boolean,
+): readonly Check[] {
   let signIn: Promise<ExaminedSignIn> | undefined;
   const examined = (): Promise<ExaminedSignIn> => {
     signIn ??= examineSignIn(endpoint.url);
     return signIn;
   };
+  let named: NamedInMetadata = {};
+  const token = isRefused ? tokenOf(endpoint) : undefined;
   return [
     { name: "challenge", run: async () => challengeFinding(answer) },
-    { name: "metadata", run: () => metadataFinding(endpoint.url, answer, send) },
+    {
+      name: "metadata",
+      run: () => metadataFinding(endpoint.url, answer, send, (metadata) => (named = metadata)),
+    },
+    ...(token === undefined ? [] : [{ name: "token", run: async () => tokenFinding(token, endpoint.url, named) }]),
     { name: "sign-in", run: async () => signInFinding(await examined()) },
     { name: "client id", run: async () => clientIdFinding(await examined()) },
     { name: "token request", run: async () => tokenEndpointFinding(await examined(), send) },
@@ -97,7 +110,18 @@ function challengeFinding(answer: HttpReply): Finding {
   return { state: "ok", says: challenge, notes };
 }
 
-async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise<Finding> {
+/** What the Protected Resource Metadata says of tokens, as far as there is any. */
+interface NamedInMetadata {
+  readonly resource?: unknown;
+  readonly authorization_servers?: unknown;
+}
+
+async function metadataFinding(
+  url: URL,
+  answer: HttpReply,
+  send: Send,
+  onMetadata: (metadata: NamedInMetadata) => void,
+): Promise<Finding> {
   const rule = "https://www.rfc-editor.org/rfc/rfc9728#section-3.3";
   const headers = { accept: "application/json", origin: "http://localhost:6274" };
   const replies = await Promise.all(
@@ -109,6 +133,7 @@ async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise
     return failed("no Protected Resource Metadata", "serve it at one of these places", rule, seen);
   const value = jsonOf(found.text);
   const { resource, authorization_servers: servers } = isObject(value) ? value : {};
+  onMetadata({ resource, authorization_servers: servers });
   if (typeof resource !== "string" || !covers(resource, url))
     return failed(
       `\`resource\` is ${JSON.stringify(resource)}`,
@@ -128,8 +153,70 @@ async function metadataFinding(url: URL, answer: HttpReply, send: Send): Promise
   return { state: "ok", says: `of ${resource}; tokens come from ${servers.join(", ")}`, notes };
 }
 
-function signInFinding({ authorization, metadata = {}, failure }: ExaminedSignIn): Finding {
+/** The token that the user gives. */
+function tokenOf({ headers }: Endpoint): string | undefined {
+  const [, value = ""] = headers.findLast(([name]) => name.toLowerCase() === "authorization") ?? [];
+  return /^(?:bearer|dpop) +(\S+)$/i.exec(value)?.[1];
+}
+
+/**
+ * Compares a token that the server has refused with what the metadata demands of tokens. The claims are read without a check of
+ * the signature, which only shows the user their own token.
+ */
+function tokenFinding(token: string, url: URL, { resource, authorization_servers: servers }: NamedInMetadata): Finding {
+  const rule = `${page}#token-handling`;
+  const login = `parlance login ${shellWord(url.href)}`;
+  const claims = claimsOf(token);
+  if (claims === undefined)
+    return failed(
+      "refused; it is opaque",
+      `only its authorization server knows whether it is valid, and for which server: get another one, for example by ${login}`,
+      rule,
+    );
+  const { aud, iss, exp } = claims;
+  if (typeof exp === "number" && exp * 1_000 < Date.now())
+    return failed(
+      `it expired at ${new Date(exp * 1_000).toISOString()}`,
+      `get another one, for example by ${login}`,
+      rule,
+    );
+  const expected = typeof resource === "string" ? resource : url.href;
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(expected))
+    return failed(
+      `its audience is ${JSON.stringify(aud) ?? "missing"}, and the server is ${expected}`,
+      `get one for this server, for example by ${login}; if its audience is right, correct \`audience\` or \`resource\` of the server`,
+      rule,
+    );
+  if (Array.isArray(servers) && !servers.includes(iss))
+    return failed(
+      `its issuer is ${JSON.stringify(iss) ?? "missing"}, and the server accepts tokens of ${servers.join(", ")}`,
+      `get one there, for example by ${login}`,
+      rule,
+    );
+  return failed(
+    "refused, although its audience, issuer and expiry are those of the metadata",
+    "the log of the server says why: the signature, a scope, or an audience that differs from its metadata",
+    rule,
+  );
+}
+
+/** The claims of a JSON Web Token; undefined for any other token. */
+function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
+  const [, payload, signature] = token.split(".");
+  if (payload === undefined || signature === undefined) return undefined;
+  const claims = jsonOf(Buffer.from(payload, "base64url").toString());
+  return isObject(claims) ? claims : undefined;
+}
+
+function signInFinding({ authorization, metadata, failure }: ExaminedSignIn): Finding {
   if (failure !== undefined) return failedStep(failure);
+  if (metadata === undefined)
+    return failed(
+      `the authorization server has no metadata: clients guess its endpoints, such as ${authorization?.origin}${authorization?.pathname}`,
+      "the authorization server has to serve its metadata (RFC 8414 or OpenID Connect Discovery)",
+      stepPages["server-metadata"],
+    );
   const { authorization_response_iss_parameter_supported: hasIss, issuer } = metadata;
   const scopes = authorization?.searchParams.get("scope");
   const notes = hasIss === true ? [] : [`${issuer} does not announce \`iss\` in its responses (RFC 9207)`];

@@ -4,6 +4,7 @@ import { isOauthChallenge } from "../../shared/client/protected-resource.js";
 import { hasAuthorization } from "../../shared/client/sign-in.js";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
+import { shellWord } from "../../shared/output/shell-word.js";
 import { authorizationChecks, badTokenCheck, type Send } from "./authorization-checks.js";
 import { type Check, type Endpoint, type Finding, initialize } from "./check.js";
 
@@ -24,14 +25,18 @@ export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Ch
         answer = reply.http;
         if (answer === undefined) return unanswered(reply, endpoint);
         const { status, statusText } = answer;
-        const without = hasAuthorization(endpoint.headers) ? await askWithoutToken(endpoint) : answer;
+        const isRefused = status === 401;
+        const isAccepted = hasAuthorization(endpoint.headers) && !isRefused;
+        const without = isAccepted ? await askWithoutToken(endpoint) : answer;
         const send = senderOf(endpoint.timeout);
-        const examined = without === answer || isSignedIn;
         const isOpen = without !== undefined && without.status < 400 && without !== answer;
         return {
           state: "ok",
           ...(without?.status === 401 && {
-            next: examined ? authorizationChecks(endpoint, without, send) : [badTokenCheck(endpoint.url, send)],
+            next:
+              isRefused || isSignedIn
+                ? authorizationChecks(endpoint, without, send, isRefused)
+                : [badTokenCheck(endpoint.url, send)],
           }),
           ...(isOpen && { notes: ["it answers without the token too"] }),
           says: [`POST: ${status}`, statusText, typeOf(answer)].filter((word) => word !== "").join(" "),
@@ -85,7 +90,7 @@ function typeOf({ headers }: RawResponse): string {
 async function judge(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
   const { status, text } = answer;
   const type = typeOf(answer);
-  if (status === 401) return { ...refused(answer), remedy: signInRemedy(answer, endpoint) };
+  if (status === 401) return { ...refused(answer), remedy: accessRemedy(answer, endpoint) };
   if (isMcp(answer))
     return { state: "ok", says: status === 200 ? `a message in ${type}` : `a message, with status ${status}` };
   if (status >= 300 && status < 400) {
@@ -124,17 +129,20 @@ function failed(says: string, remedy: string): Finding {
   return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
-/** How to authenticate: with a sign-in if the server has OAuth, otherwise with a header. */
-function signInRemedy(answer: RawResponse, { url }: Endpoint): string {
+/** How to authenticate: with a sign-in where the server has OAuth, otherwise with a header. */
+function accessRemedy(answer: RawResponse, { url, headers }: Endpoint): string {
   const header = statusRemedy(401) ?? "";
-  return isOauthChallenge(answer) ? `parlance login ${url.href}, or ${header}` : header;
+  if (!isOauthChallenge(answer)) return header;
+  return hasAuthorization(headers)
+    ? "the token is refused: see above"
+    : `parlance login ${shellWord(url.href)}, or ${header}`;
 }
 
 /** Sends the requests of checks, without the headers of the user: they may hold a token. */
 export function senderOf(timeout: number): Send {
   return async (url, { method, headers = {}, body }) => {
     const { http, error, silence } = await exchange({ url, headers: [], timeout }, { method, headers }, body);
-    return { http, why: silence ?? reasonOf(error) };
+    return { http, why: error === undefined ? (silence ?? "") : reasonOf(error) };
   };
 }
 

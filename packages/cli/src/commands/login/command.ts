@@ -139,8 +139,9 @@ export function serverUrl(word: string): URL {
   throw usageFailure(`${word} is not the URL of a server`, "parlance login https://example.com/mcp");
 }
 
-function printStep({ kind, method, url, status, text }: SignInStep, { print, style, width }: Output): void {
-  const request = [method, url, status].filter((each) => each !== undefined).join(" ");
-  print(style.bold(kind) + (request === "" ? "" : `  ${request}`));
-  print(...wrapWords(text, width - 2).map((line) => `  ${line}`), style.dim(`  ${stepPages[kind]}`));
+function printStep({ kind, method, url, text }: SignInStep, { print, style, width }: Output): void {
+  // The text of an exchange is its request line and what came of it.
+  const [title, ...lines] = method === undefined ? [url, ...wrapWords(text, width - 2)] : [text];
+  print(style.bold(kind) + (title === undefined ? "" : `  ${title}`));
+  print(...lines.map((line) => `  ${line}`), style.dim(`  ${stepPages[kind]}`));
 }

@@ -5,6 +5,7 @@ import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
+import { shellWord } from "../output/shell-word.js";
 import { stateDirectory } from "../recordings/recording-directory.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
@@ -176,21 +177,32 @@ function namesMetadata({ headers }: Response): boolean {
   return /\bresource_metadata\s*=/i.test(headers.get("www-authenticate") ?? "");
 }
 
+/** How a user gets a token, and how a machine gives one. */
+export function signInRemedy(url: string, scopes: readonly string[] = []): string {
+  // Both come from the server, and the line is there to be pasted into a shell.
+  const words = [...scopes.flatMap((scope) => ["--scope", scope]), url].map(shellWord);
+  return `parlance login ${words.join(" ")}, or for machines --header-env Authorization=TOKEN`;
+}
+
 /** A failed sign-in as a failure of the command; undefined for any other error. */
 export function signInFailureOf(error: unknown): Failure | undefined {
   const refused = signInErrorOf(error);
   if (refused === undefined) return undefined;
-  const { kind, step, received, expected, remedy } = refused.failure;
-  if (kind === "interaction")
-    return new Failure("the server requires a sign-in", {
+  const { kind, step, received, expected, remedy, resource = "", scopes } = refused.failure;
+  if (kind === "interaction") {
+    const message = scopes === undefined ? "the server requires a sign-in" : "the token lacks a scope that this needs";
+    return new Failure(message, {
       exitCode: exitCodes.unreachable,
-      remedy: "parlance login <url>, or for machines --header-env Authorization=TOKEN",
+      remedy: signInRemedy(resource, scopes),
       cause: error,
     });
+  }
+  const needsId = kind === "registration" || kind === "no-client-id";
   return new Failure(`sign-in failed: ${step}`, {
     exitCode: exitCodes.unreachable,
     seen: [`received  ${received}`, `expected  ${expected}`],
-    remedy,
+    // The library names its own option; name the option of the command line instead.
+    remedy: needsId ? "register a client at the authorization server, and sign in with --client-id <id>" : remedy,
     cause: error,
   });
 }

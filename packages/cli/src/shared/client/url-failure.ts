@@ -16,6 +16,8 @@ export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
 }
 
 function remedyFor(error: unknown, message: string): string | undefined {
+  if (/invalid_token/.test(message))
+    return "the server refuses the token: parlance doctor compares it with what the server expects";
   const status = statusOf(error) ?? Number(/Unexpected server response: (\d{3})/.exec(message)?.[1]);
   return (
     statusRemedy(status) ??

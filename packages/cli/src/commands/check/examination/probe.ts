@@ -179,8 +179,9 @@ export class Subject {
   /** Fails unless the server still answers a ping or a discovery, with the right id. */
   async stillAnswers(): Promise<Finding> {
     const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
-    const { answer, silence } = await this.ask(method);
-    if (answer === undefined) return failed(`afterwards ${method} was not answered: ${silence}`);
+    const reply = await this.ask(method);
+    const { answer } = reply;
+    if (answer === undefined) return failed(`afterwards ${unanswered(method, reply)}`);
     return "result" in answer ? passed : failed(`afterwards ${method} was answered with ${describe(answer)}`);
   }
 
@@ -208,9 +209,10 @@ export class Subject {
     const { version } = this.revision;
     const clientInfo = { name: "parlance", version: "0.1.0" };
     const params = { protocolVersion: version, capabilities: {}, clientInfo };
-    const { answer, silence, http } = await this.ask(methods.initialize, params, 0);
+    const reply = await this.ask(methods.initialize, params, 0);
+    const { answer, http } = reply;
     this.#openingStatus = http?.status;
-    if (answer === undefined) return failed(`initialize was not answered: ${silence}`);
+    if (answer === undefined) return failed(unanswered(methods.initialize, reply));
     const { result } = answer;
     if (!isObject(result)) return failed(`initialize was answered with ${describe(answer)}`);
     if (result.protocolVersion !== version) return failed(`it settles on ${quoted(result.protocolVersion)}`);
@@ -221,9 +223,10 @@ export class Subject {
   }
 
   async #discover(): Promise<Finding> {
-    const { answer, silence, http } = await this.ask(methods.discover);
+    const reply = await this.ask(methods.discover);
+    const { answer, http } = reply;
     this.#openingStatus = http?.status;
-    if (answer === undefined) return failed(`server/discover was not answered: ${silence}`);
+    if (answer === undefined) return failed(unanswered(methods.discover, reply));
     const { result } = answer;
     if (!isObject(result)) return failed(`server/discover was answered with ${describe(answer)}`);
     const { supportedVersions: supported } = result;
@@ -241,14 +244,21 @@ export class Subject {
   }
 }
 
-/** A response in a few words, safe to print. */
+/** Why there is no answer: the status of an HTTP response without a message, or the silence. */
+function unanswered(method: string, { silence, http }: RawReply): string {
+  if (http === undefined) return `${method} was not answered: ${silence}`;
+  const { status, statusText } = http;
+  return `${method} got ${escapeControls(`${status} ${statusText}`.trim())}, without a message`;
+}
+
+/** An answer in a few words, safe to print. */
 export function describe(answer: JsonObject): string {
   const { error, result } = answer;
   if (isObject(error)) return `error ${quoted(error.code)} ${quoted(error.message)}`;
   return `a result ${quoted(result)}`;
 }
 
-const longest = 120;
+const longest = 60;
 
 /** A value as JSON, truncated and safe to print. */
 export function quoted(value: unknown): string {
