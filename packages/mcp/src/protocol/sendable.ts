@@ -97,6 +97,13 @@ export function contentFault(blocks: unknown, path: string): ParamsFault | undef
   return undefined;
 }
 
+/** Whether content is blocks of plain text alone, as most results have them: it is sent as it is. */
+export function isPlainContent(content: unknown): boolean {
+  if (!Array.isArray(content)) return false;
+  for (let index = 0; index < content.length; index++) if (!isPlainText(content[index])) return false;
+  return true;
+}
+
 /** The fast path for text blocks. Own members only, because JSON has no others. */
 function isPlainText(block: unknown): boolean {
   if (!isObject(block)) return false;

@@ -9,6 +9,7 @@ import {
   contentFault,
   encodeBytes,
   firstFault,
+  isPlainContent,
   jsonFault,
   metaFault,
   type SendableContent,
@@ -232,8 +233,9 @@ function structuredResult(value: unknown, tool: string): CallToolResult {
  */
 function checkedResult(result: object, tool: string): CallToolResult {
   const given = result as JsonObject; // An interface has no index signature; JSON objects do.
-  const content = encodeBytes(given.content);
-  const fault = contentFault(content, "/content") ?? membersFault(given);
+  const isPlain = isPlainContent(given.content);
+  const content = isPlain ? given.content : encodeBytes(given.content);
+  const fault = (isPlain ? undefined : contentFault(content, "/content")) ?? membersFault(given);
   if (fault !== undefined) throw unsendable(resultName(tool), fault);
   const encoded = content === given.content ? given : { ...given, content };
   const { structuredContent } = encoded;
