@@ -112,6 +112,7 @@ describe.each(withForms.map(({ version, facts }) => ({ version, facts })))(
           expect(params).toBeUndefined();
           expect(error).toMatchObject({ code: -32_600, message: expect.stringContaining('"field"') as string });
           expect(error?.message).toContain(version);
+          expect(error?.message).toContain("ask for one choice, or for text");
         } else expect(params).toMatchObject({ requestedSchema: { properties: { field: newest } } });
       },
     );

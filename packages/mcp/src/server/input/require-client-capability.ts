@@ -40,8 +40,8 @@ export function requireClientCapability(questions: InputRequests, { revision, ca
     }
     const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
     if (several === undefined) continue;
-    const which = `the field ${JSON.stringify(several)} of a form lets several be chosen`;
-    throw new RpcError(codes.invalidRequest, `${which}, for which revision ${revision.version} has no word`);
+    const lacking = `revision ${revision.version} has no form field for several choices, such as ${JSON.stringify(several)}`;
+    throw new RpcError(codes.invalidRequest, `${lacking}: ask for one choice, or for text`);
   }
 }
 
