@@ -61,7 +61,7 @@ const mistakes: readonly Mistake[] = [
     name: "neither content nor a task",
     part: toolResult,
     value: { result: "done" },
-    faults: [["", "the result of a tool, or a task", "an object"]],
+    faults: [["", "an object with content, or with task", "an object"]],
   },
   {
     name: "a block of an unknown type",

@@ -127,7 +127,7 @@ const elicitation: RevisedTypes = {
       ),
     },
   },
-  ElicitOutcome: anyOf("an answer, or a task", [ref("ElicitResult"), ref("CreateTaskResult")]),
+  ElicitOutcome: anyOf("an object with action, or with task", [ref("ElicitResult"), ref("CreateTaskResult")]),
 };
 
 /** client/sampling#tool-use-in-sampling */
@@ -155,7 +155,10 @@ const sampling: RevisedTypes = {
     },
     down: singleBlocks,
   },
-  CreateMessageOutcome: anyOf("a message, or a task", [ref("CreateMessageResult"), ref("CreateTaskResult")]),
+  CreateMessageOutcome: anyOf("an object with role, content and model, or with task", [
+    ref("CreateMessageResult"),
+    ref("CreateTaskResult"),
+  ]),
 };
 
 const icons = { icons: optional(array(ref("Icon"))) };
@@ -231,7 +234,7 @@ export const v2025_11_25: Edition = revise(v2025_06_18, "2025-11-25", {
 
     ...tasks,
     CallToolRequestParams: { has: { task } },
-    CallToolOutcome: anyOf("the result of a tool, or a task", [ref("CallToolResult"), ref("CreateTaskResult")]),
+    CallToolOutcome: anyOf("an object with content, or with task", [ref("CallToolResult"), ref("CreateTaskResult")]),
     ...elicitation,
     ...sampling,
   },
