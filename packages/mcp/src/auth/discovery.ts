@@ -68,7 +68,7 @@ function otherIssuer(url: string, status: number | undefined, issuer: string): P
   return { url, problem: `its issuer is ${issuer}`, otherIssuer: issuer, ...(status === undefined ? {} : { status }) };
 }
 
-/** RFC 8414, then OpenID Connect, which for an issuer with a path is in use in two forms. */
+/** The metadata URLs of an issuer: of RFC 8414, then of OpenID Connect, which has two forms for an issuer with a path. */
 function metadataUrls({ origin, pathname }: URL): readonly string[] {
   const path = pathname.replace(/\/$/, "");
   const oauth = `${origin}/.well-known/oauth-authorization-server${path}`;

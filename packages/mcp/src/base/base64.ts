@@ -1,4 +1,4 @@
-/** So many arguments every runtime takes in one call. */
+/** The number of arguments that every runtime accepts in one call. */
 const chunk = 8_192;
 
 /**
@@ -16,7 +16,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a base64 text; undefined for one that `encodeBase64` would not write like that.
+ * The bytes of a base64 text; undefined unless `encodeBase64` would write the same text.
  *
  * @example
  * decodeBase64("AQID"); // Uint8Array [1, 2, 3]
@@ -24,7 +24,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 export function decodeBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text);
-    // `atob` takes spaces, and texts without their padding.
+    // `atob` also accepts white space, and texts without padding.
     return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
   } catch {
     return undefined; // Not base64.

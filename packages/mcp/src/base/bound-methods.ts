@@ -1,12 +1,12 @@
 import { markHandled } from "./maybe-promise.js";
 
 /**
- * Makes the methods of a class work when they are destructured, as handlers do with their context: `({ notify }) => …`. A promise
- * that a method returns may be left un-awaited.
+ * Binds the methods of a class, so that they can be destructured, as handlers do with their context: `({ notify }) => …`. A
+ * promise that a method returns need not be awaited.
  *
- * Bound when they are read, and not in the constructor: most handlers use one method or none, and a context is made for every call.
+ * Methods are bound on access and not in the constructor: most handlers use one method or none, and every call has a context.
  *
- * @param prototype changed; methods that it inherits are bound too if they are named
+ * @param prototype is changed; inherited methods are bound, too, if they are named
  * @param names default: every method of the prototype itself
  */
 export function bindMethods(

@@ -1,6 +1,6 @@
 /**
- * Limits the bytes that are kept for a peer, and counts them. Budgets form a tree: a child also takes from its parents, so a peer
- * has one limit for everything that is kept for it, and a process has one for all peers.
+ * Counts and limits the bytes that are kept for a peer. Budgets form a tree: a child also takes from its parents, so there is one
+ * limit for everything kept for a peer, and one for all peers of the process.
  *
  * Synchronous and exact: the owner gives back the bytes that it took, on every path, and an unused budget holds zero.
  *
@@ -13,13 +13,13 @@ export class ByteBudget {
   readonly #ceiling: number | undefined;
   #parent: ByteBudget | undefined;
   #held = 0;
-  /** One for a peer and all parts of its budget. */
+  /** Shared by all budgets of a peer. */
   readonly #refused: RefusedBytes;
 
   /**
-   * @param limit bytes that may be held at the same time
+   * @param limit the maximum number of bytes held at the same time
    * @param parent is charged as well
-   * @param ceiling the limit on the parent's bytes, if it differs from the parent's own
+   * @param ceiling the limit of the parent's bytes for this child, if it differs from the parent's own
    */
   constructor(limit: number, parent?: ByteBudget, ceiling?: number) {
     this.#limit = limit;
@@ -28,19 +28,19 @@ export class ByteBudget {
     this.#refused = parent === undefined || parent === processBudget ? new RefusedBytes() : parent.#refused;
   }
 
-  /** Bytes that are held. */
+  /** The number of held bytes. */
   get held(): number {
     return this.#held;
   }
 
-  /** A budget for one part of what this one bounds. Its default is no bound of its own. */
+  /** A budget for a part of this one. Default: no limit of its own. */
   child(limit: number = Number.POSITIVE_INFINITY): ByteBudget {
     return new ByteBudget(limit, this);
   }
 
   /**
-   * Counts a long message that was refused, and returns for how many milliseconds its sender is not to be read. Reading and
-   * parsing long messages takes time from all other peers.
+   * Counts a refused long message. Returns the milliseconds for which its sender must not be read: reading and parsing long
+   * messages takes time from all other peers.
    */
   refuse(bytes: number, now: number): number {
     return this.#refused.add(bytes, now);
@@ -64,7 +64,7 @@ export class ByteBudget {
     return this.#held + bytes <= this.#limit && this.parentFits(bytes);
   }
 
-  /** Whether the parents have room: if `take` was refused, true means that the limit of this budget itself is exceeded. */
+  /** Whether the parents have room. If `take` failed, true means that the limit of this budget itself is exceeded. */
   parentFits(bytes: number): boolean {
     let ceiling = this.#ceiling;
     for (let budget = this.#parent; budget !== undefined; budget = budget.#parent) {
@@ -88,7 +88,7 @@ export class ByteBudget {
   }
 }
 
-/** The bytes of long messages that a peer has sent in vain, as they are forgotten. */
+/** The bytes of refused long messages of a peer, which decay over time. */
 class RefusedBytes {
   #bytes = 0;
   #countedAt = 0;
@@ -101,7 +101,9 @@ class RefusedBytes {
   }
 }
 
-/** Refused bytes before a peer is slowed down, those of them forgotten in a millisecond, and the longest pause in milliseconds. */
+/**
+ * The refused bytes before a peer is slowed down, the bytes that decay per millisecond, and the longest pause in milliseconds.
+ */
 const refusedAtOnce = 16 * 1024 * 1024;
 const refusedPerMillisecond = 16 * 1024;
 const longestPause = 10_000;
@@ -112,37 +114,37 @@ const longestPause = 10_000;
  */
 export const processBudget: ByteBudget = new ByteBudget(Number.POSITIVE_INFINITY);
 
-// How much to charge: estimates of the memory that texts, values and calls take.
+// Charges: estimates of the memory of texts, values and calls.
 
-/** Bytes of a character of a string: V8 stores Latin-1 in one byte, other strings in two. */
+/** The bytes of a character of a string: V8 stores Latin-1 in one byte, other strings in two. */
 export const characterBytes = 2;
 
-/** Bytes of a parsed value besides its characters: an empty object, the largest of them, takes 56 and a slot of 8. */
+/** The bytes of a parsed value without its characters: an empty object, the largest value, takes 56 and a slot of 8. */
 const valueBytes = 64;
 
-/** Bytes of a call itself: its record, its promise, its map entries. */
+/** The bytes of a call itself: its record, its promise, its map entries. */
 const callBytes = 1_024;
 
 /**
- * Characters up to which a frame is charged by its length: visiting its values would cost more than to parse it. As many calls as
- * may run and wait, each of this length, still fit into the default `peerBytes`.
+ * The maximum number of characters of a frame that is charged by its length: counting its values would cost more than parsing it.
+ * With frames of this length, as many calls as may run and wait fit into the default `peerBytes`.
  */
 const shortFrame = 2_048;
 
 /** The most bytes that a character of a frame can take: `{},` is three characters, and an object of 64 bytes. */
 const shortFrameFactor = 24;
 
-/** Bytes that a text takes while it is queued or kept. */
+/** The bytes of a text that is queued or kept. */
 export function weightOfText({ length }: string): number {
   return characterBytes * length;
 }
 
-/** Bytes that a message takes from its arrival to the end of its handler. `length`: the characters of its frame. */
+/** The bytes of a message from its arrival to the end of its handler. @param length the number of characters of its frame */
 export function weightOfMessage(message: unknown, length: number): number {
   return callBytes + (length <= shortFrame ? shortFrameFactor * length : weightOfValue(message));
 }
 
-/** Bytes that a parsed JSON value takes: 64 for each value in it, and two for each character of its strings and keys. */
+/** The bytes of a parsed JSON value: 64 for each value in it, and two for each character of its strings and keys. */
 export function weightOfValue(value: unknown): number {
   let bytes = 0;
   const left: unknown[] = [value];

@@ -2,24 +2,23 @@ import { didYouMean } from "./did-you-mean.js";
 import { isObject, kindOf } from "./json.js";
 
 /**
- * The members that an object may have. For each of them: other names by which people look for it, or the table of the
- * object (or of the items of the array) that it holds.
+ * The members that an object may have. For each: other names that users try, or the table of the object (or of the items of the
+ * array) in it.
  */
 export interface MemberTable {
   readonly [name: string]: readonly string[] | MemberTable;
 }
 
-/** The table of the members of `T`. It does not compile when `T` has a member that the table lacks, or the reverse. */
+/** The table of the members of `T`. It compiles only if `T` and the table have the same members. */
 export type MembersOf<T> = { readonly [Name in keyof T]-?: readonly string[] | MemberTable };
 
 /**
- * Refuses a member that nothing reads: a misspelled option would be ignored in silence. A member that is undefined was not
- * given. An instance of a class is not looked into: an `Exchange` may be passed on as the options of a call, say, and has
- * members of its own.
+ * Refuses unknown members, because a misspelled option would be ignored silently. An undefined member counts as absent. Instances
+ * of classes are not checked: for example, an `Exchange` may be passed as the options of a call, and has members of its own.
  *
  * @param subject names the object in the message, e.g. `connect` or `Tool add`
- * @param notes what to say of names that belong somewhere else
- * @throws TypeError with the member that was probably meant
+ * @param notes remarks on names that belong elsewhere
+ * @throws TypeError that suggests the probable member
  */
 export function checkMembers(
   subject: string,
@@ -32,7 +31,7 @@ export function checkMembers(
   if (isInstance(given)) return;
   for (const name of Object.keys(given)) {
     const entry = table[name];
-    if (Array.isArray(entry)) continue; // First, because nearly every member is one, and options of calls are checked too.
+    if (Array.isArray(entry)) continue; // Checked first, because nearly every member is one, and options are checked for every call.
     const value = given[name];
     if (Object.hasOwn(table, name) && isTable(entry)) checkInner(`${subject}: ${name}`, value, entry);
     else if (value !== undefined) throw unknownMember(subject, name, table, notes);
@@ -44,7 +43,10 @@ function isInstance(given: object): boolean {
   return prototype !== Object.prototype && prototype !== null;
 }
 
-/** The value of a member that has a table. One that may also be something else, e.g. false or a function, is left to its reader. */
+/**
+ * Checks the value of a member that has a table, if it is an object or an array. Other values, such as false or a function, are
+ * checked where they are used.
+ */
 function checkInner(subject: string, value: unknown, table: MemberTable): void {
   if (isObject(value)) checkMembers(subject, value, table);
   if (Array.isArray(value)) for (const item of value) checkInner(subject, item, table);
@@ -74,8 +76,8 @@ function unknownMember(
 }
 
 /**
- * @param remedy how to give it
- * @throws TypeError for what is no function
+ * @param remedy how to pass it
+ * @throws TypeError if the value is not a function
  */
 export function requireFunction(subject: string, value: unknown, remedy: string): void {
   if (typeof value === "function") return;

@@ -1,18 +1,18 @@
-/** A pending timer. Runtimes that can, let an idle timer not keep the process alive. */
+/** A pending timer. */
 export interface Timer {
-  /** Keeps the process alive while the timer is set. Only timers of Node have it. */
+  /** Keeps the process alive while the timer is pending. Only on Node. */
   ref?(): unknown;
-  /** Lets the process exit although the timer is set. Only timers of Node have it. */
+  /** Lets the process exit while the timer is pending. Only on Node. */
   unref?(): unknown;
 }
 
 /** Time, injected, so that a test can drive it. */
 export interface Clock {
-  /** Milliseconds on a clock that never goes back. */
+  /** The milliseconds of a monotonic clock. */
   now(): number;
-  /** Calls `fire` once, after so many milliseconds. */
+  /** Calls `fire` once, after a number of milliseconds. */
   setTimer(fire: () => void, milliseconds: number): Timer;
-  /** Cancels a timer. Does nothing for one that has fired. */
+  /** Cancels a timer. Does nothing if it has fired. */
   clearTimer(timer: Timer): void;
 }
 
@@ -20,6 +20,6 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimer: (fire, milliseconds) => setTimeout(fire, milliseconds) as unknown as Timer,
-  // The runtimes disagree on the type of a timer handle; it only ever goes back where it came from.
+  // The type of a timer handle differs between runtimes; each handle is only passed back to its own runtime.
   clearTimer: (timer) => clearTimeout(timer as unknown as number),
 };

@@ -4,7 +4,7 @@ export interface Deferred<T> {
   resolve(value: T): void;
 }
 
-/** A promise that is resolved from outside; only the first value counts. */
+/** Creates a promise that is resolved from outside; only the first value counts. */
 export function deferred<T>(): Deferred<T> {
   const settle: { resolve?: (value: T) => void } = {};
   const promise = new Promise<T>((resolve) => {

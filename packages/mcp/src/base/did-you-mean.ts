@@ -1,9 +1,12 @@
-/** How many names are worth reading. */
+/** The maximum number of suggested names. */
 const most = 3;
-/** Names may come from peers, and comparing them takes the product of their lengths. */
+/**
+ * The maximum length of compared names: they may come from peers, and a comparison takes time proportional to the product of
+ * their lengths.
+ */
 const longest = 64;
 
-/** The names that a person may have meant by `name`, nearest first. */
+/** The names that are similar to `name`, nearest first. */
 function nearest(name: string, names: readonly string[]): readonly string[] {
   const wanted = name.toLowerCase();
   if (wanted.length > longest) return [];
@@ -19,7 +22,7 @@ function nearest(name: string, names: readonly string[]): readonly string[] {
 }
 
 /**
- * `did you mean …?` for a name that is not one of `names`; undefined if none of them is like it.
+ * `did you mean …?` for a name that is not one of `names`; undefined if none is similar.
  *
  * @example
  * didYouMean("tols/list", ["tools/list", "tools/call"]); // "did you mean tools/list?"
@@ -33,7 +36,7 @@ function tolerance(name: string): number {
   return Math.max(1, Math.floor(name.length * 0.4));
 }
 
-/** Letters to insert, remove, replace or swap with a neighbour (optimal string alignment). */
+/** The edit distance, in letters to insert, remove, replace or swap with a neighbour (optimal string alignment). */
 function distanceTo(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,13 +1,13 @@
-/** Members that objects of other libraries have, each with what takes its place. */
+/** Members of objects of other libraries, each with its replacement. */
 export type Remedies = Readonly<Record<string, string>>;
 
 /**
- * A prototype whose members throw a TypeError that says what takes their place. The compiler rejects such a member; in JavaScript
- * the error would be that undefined is not a function, or there would be none.
+ * A prototype whose members throw a TypeError that names their replacement. The compiler rejects such a member; in JavaScript the
+ * error would be that undefined is not a function, or there would be no error.
  *
  * @param owner names the object in the message, e.g. `server`
- * @param methods throw when they are called, so that code may test for them and may assign them
- * @param values throw when they are read or assigned
+ * @param methods throw when called, so that code may test for them and assign them
+ * @param values throw when read or assigned
  */
 export function foreignMembers(owner: string, methods: Remedies, values: Remedies = {}): object {
   const refuse = (name: string, remedy: string | undefined): never => {

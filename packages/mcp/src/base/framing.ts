@@ -1,45 +1,45 @@
 import type { ByteBudget } from "./byte-budget.js";
 
-/** Why something that came could not become a frame. `no-room`: the receiver's budget has no room for a frame of its length. */
+/** Why received bytes could not become a frame. `no-room`: the receiver's budget has no room for a frame of this length. */
 export type FrameRefusalReason = "too-long" | "not-utf8" | "not-text" | "bad-header" | "truncated" | "no-room";
 
-/** Bytes that a framing had to give up on. The stream goes on behind them, unless the reason is `truncated`. */
+/** Bytes that a framing refused. Decoding continues after them, unless the reason is `truncated`. */
 export interface FrameRefusal {
-  /** The bound or rule that the bytes break. */
+  /** The limit or rule that the bytes break. */
   readonly reason: FrameRefusalReason;
-  /** One sentence for a person: what was received and which bound or rule it broke. */
+  /** A message for people: the received bytes, and the limit or rule that they broke. */
   readonly message: string;
-  /** The first bytes as text, at most 64 KiB, so that an id can be looked for. */
+  /** The first bytes as text, at most 64 KiB, so that an id can be found. */
   readonly head: string;
-  /** How many bytes were given up. */
+  /** The number of refused bytes. */
   readonly bytes: number;
-  /** All of them, of a whole line that is `not-utf8`: for a receiver that knows another encoding. */
+  /** All bytes of a complete line that is `not-utf8`, for a receiver that supports another encoding. */
   readonly raw?: Uint8Array;
 }
 
-/** Where a framing puts what it finds: synchronously and in arrival order. */
+/** Receives the results of a framing, synchronously and in order. */
 export interface FrameSink {
-  /** Is charged for what is kept of a frame whose end has not come. Default: nothing is counted. */
+  /** The budget that is charged for an incomplete frame. Default: incomplete frames are not counted. */
   readonly budget?: ByteBudget | undefined;
-  /** Receives a whole frame as text. */
+  /** Receives a complete frame as text. */
   frame(text: string): void;
-  /** Receives bytes that did not become a frame. Decoding goes on after them. */
+  /** Receives refused bytes. Decoding continues after them. */
   refuse(refusal: FrameRefusal): void;
 }
 
-/** Bytes in, frames out. No I/O, no timers; the same bytes give the same frames in every chunking. */
+/** Decodes bytes to frames. It does no I/O and has no timers; the same bytes yield the same frames, however they are chunked. */
 export interface FrameDecoder {
   /** Takes the next bytes of the stream, in order. The frames in them go to the sink before it returns. */
   push(chunk: Uint8Array): void;
-  /** The stream is over: an unfinished frame is refused as `truncated`. */
+  /** Ends the stream: an incomplete frame is refused as `truncated`. */
   end(): void;
 }
 
-/** How frames lie in a byte stream. */
+/** The encoding of frames in a byte stream. */
 export interface Framing {
   /** The name of the framing, for messages and recordings. */
   readonly name: string;
-  /** One frame as it is written. */
+  /** The text of one frame on the stream. */
   encode(text: string): string;
   /** `maxBytes`: the longest frame to accept; a longer one is skipped in constant memory and refused. */
   decoder(sink: FrameSink, maxBytes: number): FrameDecoder;

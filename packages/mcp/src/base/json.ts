@@ -1,8 +1,8 @@
-/** A JSON object as `JSON.parse` gives it. */
+/** A JSON object as returned by `JSON.parse`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * True for what JSON calls an object: neither an array nor null.
+ * Whether a value is an object in the sense of JSON: neither an array nor null.
  *
  * @example
  * isObject({}); // true
@@ -24,7 +24,7 @@ export const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = 
 };
 
 /**
- * The JSON word for a value's type, for messages to people.
+ * The JSON name of a value's type, for messages.
  *
  * @example
  * kindOf([]); // "an array"
@@ -43,6 +43,6 @@ export function kindOf(value: unknown): string {
  */
 export function pointerToken(key: string | number): string {
   const token = String(key);
-  // Checks of shapes ask for the token of every member, and hardly any is escaped.
+  // Checks of shapes need the token of every member, and few need an escape.
   return token.includes("~") || token.includes("/") ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
 }

@@ -1,7 +1,7 @@
 import { deferred } from "../base/deferred.js";
 import type { Clock } from "./clock.js";
 
-/** True when the promise settles within so many milliseconds; false as soon as they are over. */
+/** True when the promise settles within a number of milliseconds; false as soon as they have passed. */
 export async function settlesWithin(promise: Promise<unknown>, milliseconds: number, clock: Clock): Promise<boolean> {
   const timeout = deferred<boolean>();
   const timer = clock.setTimer(() => timeout.resolve(false), Math.min(milliseconds, longestTimer));
@@ -12,5 +12,5 @@ export async function settlesWithin(promise: Promise<unknown>, milliseconds: num
   }
 }
 
-/** The longest delay of `setTimeout`, which fires at once for a longer one, such as `Infinity`. */
+/** The longest delay of `setTimeout`, which fires immediately for a longer one, such as `Infinity`. */
 export const longestTimer: number = 2 ** 31 - 1;

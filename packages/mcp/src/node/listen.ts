@@ -79,7 +79,7 @@ export interface ListenPort {
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /**
-   * Allow other machines to connect. Plain TCP has neither authentication nor encryption, so use it only in a network
+   * Whether other machines may connect. Plain TCP has neither authentication nor encryption, so use it only in a network
    * where every machine may do all that the server can. Default: false.
    */
   readonly exposed?: boolean;
@@ -101,7 +101,7 @@ const addressMembers: MembersOf<ListenPort & ListenPath> = {
   mode: [],
 };
 
-/** @throws TypeError for what is no address, with the way to write it */
+/** @throws TypeError if the value is not an address; the message shows how to write one */
 export function requireAddress(subject: string, address: unknown): void {
   if (!isObject(address)) {
     const remedy = typeof address === "number" ? `{ port: ${address} }` : "{ port, host } or { path }";

@@ -66,7 +66,7 @@ function stopOnSignal(connection: Connection): () => void {
 
 export interface StdioChannelOptions extends Omit<StreamChannelOptions, "keepsOutputOpen"> {
   /**
-   * End the channel when the parent process has exited, even if another process still holds its end of the pipe. Turn
+   * Whether to end the channel when the parent process has exited, even if another process still holds its end of the pipe. Turn
    * it off for a server that should outlive its parent. Default: true.
    */
   readonly parentWatch?: boolean;

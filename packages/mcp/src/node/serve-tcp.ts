@@ -42,7 +42,7 @@ export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOp
   readonly maxConnectionsPerAddress?: number;
   /**
    * Authenticates the client of a connection, within 10 s: by its address, by the credentials of the peer of a Unix socket, or by a
-   * proxy that has checked a certificate. Default: whoever can connect may call, without an identity.
+   * proxy that has checked a certificate. Default: every client that can connect may call, without an identity.
    *
    * @example
    * const hosts = new Map([["10.0.0.7", { principal: "build server" }]]);

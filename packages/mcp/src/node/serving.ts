@@ -22,7 +22,7 @@ export function closedOf(server: Server): Promise<Closed> {
 
 /**
  * The connection that a function of the application has opened to a client. One that it did not return could never be closed.
- * @throws TypeError for what is no connection
+ * @throws TypeError if it is not a connection
  */
 export function requireConnection(opened: Connection): Connection {
   if (typeof opened?.close === "function") return opened;

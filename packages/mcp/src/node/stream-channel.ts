@@ -29,7 +29,7 @@ export interface StreamChannelOptions extends QueueBounds {
    * reported.
    */
   readonly frameBytes?: number;
-  /** Leave the output open on `close`, because another owner needs it. Default: false. */
+  /** Whether to leave the output open on `close`, because another owner needs it. Default: false. */
   readonly keepsOutputOpen?: boolean;
 }
 
@@ -68,7 +68,7 @@ export class StreamChannel implements Channel, FrameSink {
   budget: ByteBudget | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #writeError: Error | undefined;
-  #lastWordsTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
 
   constructor(input: Readable, output: Writable, options: StreamChannelOptions) {
     if (input.readableEncoding !== null || input.readableObjectMode) {
@@ -141,7 +141,7 @@ export class StreamChannel implements Channel, FrameSink {
   /** Stops delivery and closes the output. Input is read and discarded, so that the peer can close its side. */
   finish(): Promise<void> {
     this.#phase = "closed";
-    this.#stopLastWordsTimer();
+    this.#stopDrainTimer();
     this.budget?.close();
     this.#input.resume();
     return this.#writer.end();
@@ -155,20 +155,20 @@ export class StreamChannel implements Channel, FrameSink {
   #writingFailed(error: Error): void {
     if (this.#phase !== "open") return;
     this.#writeError = error;
-    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
+    this.#drainTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
   }
 
   #end(error: Error | undefined): void {
-    this.#stopLastWordsTimer();
+    this.#stopDrainTimer();
     if (this.#phase !== "open") return;
     this.#phase = "ended";
     this.budget?.close();
     this.#ended.resolve(error);
   }
 
-  #stopLastWordsTimer(): void {
-    if (this.#lastWordsTimer !== undefined) this.#clock.clearTimer(this.#lastWordsTimer);
-    this.#lastWordsTimer = undefined;
+  #stopDrainTimer(): void {
+    if (this.#drainTimer !== undefined) this.#clock.clearTimer(this.#drainTimer);
+    this.#drainTimer = undefined;
   }
 }
 

@@ -9,7 +9,7 @@ import { isObject, type JsonObject, kindOf } from "../base/json.js";
 export interface ClientCapabilities {
   /** `listChanged` exists in handshake revisions only. */
   readonly roots?: {
-    /** The client sends `notifications/roots/list_changed`. */
+    /** Whether the client sends `notifications/roots/list_changed`. */
     readonly listChanged?: boolean;
   };
   /** The client answers `sampling/createMessage`. */
@@ -59,19 +59,19 @@ export interface ClientCapabilities {
 export interface ServerCapabilities {
   /** The server has tools. */
   readonly tools?: {
-    /** Clients are notified when the list of tools changes. */
+    /** Whether clients are notified when the list of tools changes. */
     readonly listChanged?: boolean;
   };
   /** The server has resources. */
   readonly resources?: {
-    /** Clients can subscribe to changes of a resource. */
+    /** Whether clients can subscribe to changes of a resource. */
     readonly subscribe?: boolean;
-    /** Clients are notified when the list of resources changes. */
+    /** Whether clients are notified when the list of resources changes. */
     readonly listChanged?: boolean;
   };
   /** The server has prompts. */
   readonly prompts?: {
-    /** Clients are notified when the list of prompts changes. */
+    /** Whether clients are notified when the list of prompts changes. */
     readonly listChanged?: boolean;
   };
   /** The server completes arguments. */

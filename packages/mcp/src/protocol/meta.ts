@@ -68,7 +68,7 @@ export function readProgressToken(params: Params | undefined): ProgressToken | u
  */
 const maxProgressTokenBytes = 256;
 
-/** The faults of the size of a progress token; empty for what is no valid token. */
+/** The faults of the size of a progress token; empty for an invalid token, which is reported elsewhere. */
 export function progressTokenFaults(token: unknown): readonly ParamsFault[] {
   if (!isProgressToken(token) || typeof token === "number") return [];
   const bytes = new TextEncoder().encode(String(token)).length;

@@ -189,7 +189,7 @@ function asSent(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch {
-    return undefined; // It has no JSON form, so the first faults stand.
+    return undefined; // Without a JSON form, the first faults are kept.
   }
 }
 

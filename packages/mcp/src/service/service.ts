@@ -20,7 +20,10 @@ type ParamsOf<P, Input> = Input extends readonly string[] | undefined ? P : Infe
 // JSON Schema says nothing to the compiler.
 type ResultOf<Output> = Output extends { readonly "~standard": unknown } ? MaybePromise<InferInput<Output>> : unknown;
 
-/** Handler of a service method. With declared names, or an object schema, it receives params by name, also if they were sent by position. */
+/**
+ * Handler of a service method. With declared names, or an object schema, it receives params by name, also if they were sent by
+ * position.
+ */
 export type Handler<P, Input = undefined, Output = undefined> = (
   params: ParamsOf<P, Input>,
   exchange: Exchange,
@@ -34,9 +37,14 @@ export interface MethodOptions<P, Input extends Described = undefined, Output ex
    * object has the order of its properties. Default: any params, as they come.
    */
   readonly params?: Input | readonly (keyof P & string)[];
-  /** A schema of the result. One that does not fit is a bug of the handler: −32603, and a report that names the method. Default: any. */
+  /**
+   * A schema of the result. One that does not fit is a bug of the handler: −32603, and a report that names the method. Default:
+   * any.
+   */
   readonly result?: Output;
-  /** Finds at once what is wrong with the params, after the schema; any fault answers −32602 with `data.errors`. Default: none. */
+  /**
+   * Finds at once what is wrong with the params, after the schema; any fault answers −32602 with `data.errors`. Default: none.
+   */
   readonly check?: (params: ParamsOf<P, Input>) => readonly ParamsFault[];
 }
 
@@ -48,7 +56,7 @@ const methodMembers: MembersOf<MethodOptions<unknown>> = {
 
 /** Options of a service. */
 export interface ServiceOptions {
-  /** Name the available methods in the answer to an unknown one. Default: false. */
+  /** Whether the error for an unknown method names the available ones. Default: false. */
   readonly disclosesMethods?: boolean;
 }
 

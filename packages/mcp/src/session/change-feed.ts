@@ -24,14 +24,14 @@ export type Change =
 export type ChangeVisibility = (auth: Authentication) => boolean;
 
 /**
- * Takes a change. It must not throw: it is called from inside of whatever changes something.
+ * Called with each change. It must not throw, because it is called within the code that makes the change.
  * @param visible Default: every caller may learn of the change
  */
 export type ChangeListener = (change: Change, visible?: ChangeVisibility) => void;
 
-/** Where changes can be heard of. */
+/** A source of changes. */
 export interface ChangeSource {
-  /** How many listen; zero on a server without clients. */
+  /** The number of listeners; zero on a server without clients. */
   readonly size: number;
   /** Listens until the returned function is called. */
   listen(listener: ChangeListener): () => void;
@@ -40,7 +40,7 @@ export interface ChangeSource {
 /** Listener of a change feed. */
 export interface FeedListener {
   /** Called when something changes, and again before the notification is sent: the subscription may have ended in between. */
-  wants(change: Change): boolean;
+  matches(change: Change): boolean;
   /** The caller at this moment: each change is delivered only if the caller may learn of it. */
   auth(): Authentication;
   /** Receives the failure of a function that decides what the caller may learn of. Then the change is not delivered. */
@@ -84,7 +84,7 @@ export class ChangeFeed {
   }
 
   #delivers(change: Change, visible: ChangeVisibility | undefined): boolean {
-    if (!this.#listener.wants(change)) return false;
+    if (!this.#listener.matches(change)) return false;
     if (visible === undefined) return true;
     return answered("visible", () => visible(this.#listener.auth()), this.#listener.report) === true;
   }
@@ -104,8 +104,8 @@ export class ChangeFeed {
 }
 
 /**
- * The one place where changes of a server meet those who want to hear of them: conversations of the handshake era, and
- * `subscriptions/listen` of the stateless one.
+ * Distributes the changes of a server to its listeners: sessions of the handshake era, and `subscriptions/listen` requests of the
+ * stateless era.
  */
 export class Changes implements ChangeSource {
   readonly #listeners = new Set<ChangeListener>();
@@ -119,7 +119,10 @@ export class Changes implements ChangeSource {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells everybody, at once and in the order in which they came. @param visible Default: every caller may learn of it */
+  /**
+   * Notifies all listeners, synchronously and in the order of their registration. @param visible Default: every caller may learn
+   * of it
+   */
   tell(change: Change, visible?: ChangeVisibility): void {
     for (const listener of [...this.#listeners]) listener(change, visible);
   }
@@ -131,11 +134,13 @@ export interface Changed {
    * Reports that the contents of a resource changed: clients that subscribed to exactly this URI, and may still read it, are notified.
    */
   resource(uri: string): void;
-  /** Reports that a list changed for another reason than a definition, such as the result of a template's `list`, or a middleware. */
+  /**
+   * Reports that a list changed for another reason than a definition, such as the result of a template's `list`, or a middleware.
+   */
   list(list: ListName): void;
 }
 
-/** The author's end of the hub. @param mayLearnOf whether a caller may learn of changes of a resource */
+/** The functions with which an author reports changes. @param mayLearnOf whether a caller may learn of changes of a resource */
 export function changedBy(changes: Changes, mayLearnOf: (uri: string, auth: Authentication) => boolean): Changed {
   return {
     resource(uri) {

@@ -18,7 +18,7 @@ export interface OpenInputRequest {
 /** The input requests of a result. */
 export interface RequiredInput {
   readonly questions: readonly OpenInputRequest[];
-  /** Opaque: it goes back as it came, and with no other call. */
+  /** Opaque: it is returned unchanged, and only with this call. */
   readonly requestState: string | undefined;
 }
 

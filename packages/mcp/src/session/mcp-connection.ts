@@ -34,7 +34,7 @@ export function progressTag(method: string, params: Params | undefined): string 
   return isProgressToken(params.progressToken) ? params.progressToken : undefined;
 }
 
-/** How a notification of MCP may be lost while it waits: of those that only the latest counts of, that is sent. */
+/** How a waiting notification may be lost: of several whose latest one replaces the others, only the latest is sent. */
 export function lossyNotification(method: string, params: Params | undefined): Lossy | undefined {
   if (method === notifications.message) return {};
   const subject = latestCounts.get(method);

@@ -6,7 +6,7 @@ import { limitsMembers } from "../jsonrpc/limits.js";
 export interface TransportOptions
   extends Pick<ConnectionOptions, "limits" | "report" | "clock" | "mapError" | "timeout" | "totalTimeout"> {
   /**
-   * Take the loose names of tutorials and of other protocols (`initialized`, `$/cancelRequest`, `resources/get`, version
+   * Whether to accept the loose names of tutorials and of other protocols (`initialized`, `$/cancelRequest`, `resources/get`, version
    * 0.1.0, …) for what they stand for. They are never sent. Default: false, they are unknown.
    */
   readonly lenient?: boolean;

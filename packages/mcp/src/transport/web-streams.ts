@@ -58,7 +58,7 @@ class WebStreamChannel implements Channel {
   /** The budget for the incomplete frame. */
   #reading: ByteBudget | undefined;
   #writeError: Error | undefined;
-  #lastWordsTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
 
   constructor({ readable, writable }: ByteStreams, options: WebStreamOptions) {
     const bounds = queueBoundsOf(options);
@@ -97,7 +97,7 @@ class WebStreamChannel implements Channel {
 
   async close(): Promise<void> {
     this.#phase = "closed";
-    this.#stopLastWordsTimer();
+    this.#stopDrainTimer();
     this.#reading?.close();
     this.resume(); // Read and discard, so that the peer can end its side.
     await this.#writer.end();
@@ -133,22 +133,22 @@ class WebStreamChannel implements Channel {
 
   /** Waits briefly for the peer's own end: a peer that read everything and then closes has ended normally. */
   #writingFailed(error: Error, isLost: boolean): void {
-    if (this.#phase !== "open" || this.#lastWordsTimer !== undefined) return;
+    if (this.#phase !== "open" || this.#drainTimer !== undefined) return;
     if (isLost) this.#writeError = error;
-    this.#lastWordsTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
+    this.#drainTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
   }
 
   #end(error: Error | undefined): void {
-    this.#stopLastWordsTimer();
+    this.#stopDrainTimer();
     if (this.#phase !== "open") return;
     this.#phase = "ended";
     this.#reading?.close();
     this.#receiver?.end(error);
   }
 
-  #stopLastWordsTimer(): void {
-    if (this.#lastWordsTimer !== undefined) this.#clock.clearTimer(this.#lastWordsTimer);
-    this.#lastWordsTimer = undefined;
+  #stopDrainTimer(): void {
+    if (this.#drainTimer !== undefined) this.#clock.clearTimer(this.#drainTimer);
+    this.#drainTimer = undefined;
   }
 }
 

@@ -188,11 +188,11 @@ export class WebSocketWriter {
 export interface WebSocketEvent {
   /** The name of the event. */
   readonly type: string;
-  /** On message events. */
+  /** The data of a message event. */
   readonly data?: unknown;
-  /** On error events, if the platform exposes it. */
+  /** The message of an error event, if the platform exposes it. */
   readonly message?: string;
-  /** On close events. */
+  /** The code of a close event. */
   readonly code?: number;
   /** The reason, on close events. */
   readonly reason?: string;

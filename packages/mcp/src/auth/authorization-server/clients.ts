@@ -181,7 +181,10 @@ export class Clients {
     return document;
   }
 
-  /** Requests to addresses that anonymous clients choose must not reach this network. Names that resolve to it are up to `fetch`. */
+  /**
+   * Whether a URL may be requested. Anonymous clients choose it, so it must not be an address of this network; `fetch` must
+   * refuse names that resolve to one.
+   */
   #mayFetch(url: URL): boolean {
     if (url.username !== "" || url.password !== "" || url.hash !== "" || url.pathname === "/") return false;
     if (isThisMachine(url)) return this.#isDevelopment;

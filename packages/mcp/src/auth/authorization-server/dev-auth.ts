@@ -36,7 +36,7 @@ export interface DevAuthOptions extends Omit<ProtectedOptions, "dpop"> {
   readonly resource?: string;
   /** Seconds that access tokens are valid. Default: 3,600. */
   readonly tokenLifetime?: number;
-  /** Start where `NODE_ENV` is `production`, or at an address that other machines may reach. Default: false. */
+  /** Whether to start if `NODE_ENV` is `production`, or at an address that other machines may reach. Default: false. */
   readonly allowProduction?: boolean;
 }
 
@@ -183,7 +183,7 @@ function requireThisMachine(url: string): void {
   throw new TypeError(`devAuth: ${url} can be reached by other machines, and ${remedy}`);
 }
 
-/** The scopes of a user are a bound: a client gets those of them that it asks for. */
+/** The scopes of a user are an upper bound: a client gets the ones that it requests. */
 function signedIn(
   people: readonly DevUser[],
   name: string | null,

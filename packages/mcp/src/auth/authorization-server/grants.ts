@@ -141,7 +141,7 @@ export class Grants {
   }
 
   /**
-   * Ends the grant of an access token or a refresh token; its id. A token that is not known, or no longer, needs nothing.
+   * Ends the grant of an access or refresh token, and returns its id. Does nothing for an unknown or expired token.
    * @throws OAuthError for a token of another client, or one without a grant
    */
   async revoke(issued: Issued, token: string): Promise<string | undefined> {

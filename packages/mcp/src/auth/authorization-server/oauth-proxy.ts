@@ -286,7 +286,7 @@ class Upstream {
         "this sign-in has expired or was finished before: start again in the client",
       );
     const request = opened.request as AuthorizationRequest; // Only `#begin` seals this kind.
-    // The consent was given in one browser. In another one, somebody else would sign in for the client of the first.
+    // The consent was given in one browser. In another browser, another user would sign in for the client of the first.
     if (agent !== request.agent)
       throw new OAuthError("invalid_request", "this sign-in was begun in another browser: start again in the client");
     try {

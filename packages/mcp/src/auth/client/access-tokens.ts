@@ -28,7 +28,7 @@ export interface Obtained {
   readonly from: "store" | "refresh" | "grant";
 }
 
-/** Where the tokens of a client are kept, and how it reaches authorization servers. */
+/** The token store of a client, and its access to authorization servers. */
 export interface TokenSettings {
   readonly scopes?: readonly string[];
   readonly dpop?: boolean;
@@ -252,7 +252,7 @@ export class AccessTokens {
     return this.#key;
   }
 
-  /** A refresh; the error if the refresh token or the client is no longer accepted. */
+  /** Refreshes a token. Returns the error if the refresh token or the client is no longer accepted. */
   async #refresh(
     server: AuthorizationServer,
     { client, authentication }: ClientAtServer,

@@ -38,7 +38,10 @@ export interface RedirectReceiver {
   close?(): MaybePromise<void>;
 }
 
-/** Opens a receiver for a sign-in. `registered` are the redirect URLs of an earlier registration, which serves again for one of them. */
+/**
+ * Opens a receiver for a sign-in. `registered` are the redirect URLs of an earlier registration, which serves again for one of
+ * them.
+ */
 export type OpenReceiver = (registered: readonly string[]) => Promise<RedirectReceiver>;
 
 /**
@@ -91,7 +94,7 @@ async function signIn(identity: ClientIdentity, receiver: RedirectReceiver, requ
 }
 
 /**
- * Also requests a refresh token, where the authorization server issues it for a scope. MCP servers do not list that scope.
+ * Also requests a refresh token if the authorization server issues it for a scope. MCP servers do not list that scope.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#refresh-tokens
  */
 export function withOfflineAccess(request: GrantRequest): GrantRequest {

@@ -97,7 +97,7 @@ function challengeText({ status, error, description, scopes }: Challenge): strin
   return said === "" ? String(status) : `${status} (${said})`;
 }
 
-/** A call that is cancelled does not wait for a sign-in, which goes on for the others. */
+/** Waits for a sign-in unless the call is cancelled; the sign-in continues for other calls. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (signal === null || signal === undefined) return promise;
   let stop = (): void => undefined;

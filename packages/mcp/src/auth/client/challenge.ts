@@ -9,7 +9,7 @@ import {
 /** The requirements of a server for a token. */
 export interface Challenge {
   readonly status: number;
-  /** Where its Protected Resource Metadata is, if it says so. */
+  /** The URL of its Protected Resource Metadata, if it names one. */
   readonly resourceMetadata?: string;
   /** The scopes that the request needs, if it says so. */
   readonly scopes?: readonly string[];

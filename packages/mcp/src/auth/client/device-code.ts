@@ -31,11 +31,14 @@ import { type ClientIdentity, deviceGrant, knownClient, register } from "./regis
 import { SignInError } from "./sign-in-error.js";
 import { memoryTokenStore } from "./token-store.js";
 
-/** The code that a user enters on another device, and where. The texts are those of the authorization server: escape them before they are printed. */
+/**
+ * The code that a user enters on another device, and where. The texts are those of the authorization server: escape them before
+ * they are printed.
+ */
 export interface DevicePrompt {
   /** The page on which the user enters the code. */
   readonly verificationUri: string;
-  /** The same page with the code in its URL, for a QR code. Absent where the authorization server has none. */
+  /** The same page with the code in its URL, for a QR code. Undefined if the authorization server has none. */
   readonly verificationUriComplete?: string;
   /** The code that the user enters. */
   readonly userCode: string;
@@ -51,7 +54,10 @@ export interface DeviceCodeOptions extends TokenOptions {
   readonly clientId?: string;
   /** The secret of that client. It needs an `issuer`. Default: none, for a public client. */
   readonly clientSecret?: string;
-  /** The authorization server of the client, exactly as its metadata has it. A server that names another one is refused. Default: any. */
+  /**
+   * The authorization server of the client, exactly as its metadata has it. A server that names another one is refused. Default:
+   * any.
+   */
   readonly issuer?: string;
   /** The name that users see. Default: "MCP client". */
   readonly clientName?: string;

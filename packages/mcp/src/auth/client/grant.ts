@@ -63,7 +63,7 @@ export interface Granted {
  */
 export type Grant = (request: GrantRequest) => Promise<Granted>;
 
-/** How a client gets its tokens. */
+/** The settings by which a client gets its tokens. */
 export interface GrantSettings {
   /** The only authorization server that may get the credentials of this client. Undefined for any that the MCP server names. */
   readonly issuer: string | undefined;
@@ -127,7 +127,7 @@ function secretsOf({ headers, body }: NonNullable<Parameters<BoundedFetch>[1]>):
 
 /** The error of a token or registration endpoint. */
 export interface EndpointError {
-  /** Of RFC 6749, e.g. `invalid_grant`; undefined if the response has none. */
+  /** The error code of RFC 6749, e.g. `invalid_grant`; undefined if the response has none. */
   readonly code?: string;
   readonly text: string;
 }

@@ -182,7 +182,7 @@ export function enterpriseManaged(options: EnterpriseManagedOptions): HttpAuthor
   });
 }
 
-/** A client that its assertion identifies. The library wants an id, which is not sent. */
+/** A client that its assertion identifies. oauth4webapi requires an id, which is not sent. */
 const unnamed: ClientAtServer = { client: { client_id: "unnamed" }, authentication: () => undefined };
 
 /** How tokens are requested without a user. */
@@ -274,7 +274,7 @@ async function crossDomainAssertion(
   const { access_token: assertion } = await requestToken(provider, remedy, async () => {
     const options = libraryOptions(request("token"));
     const response = await genericTokenEndpointRequest(provider, client, authentication, type, parameters, options);
-    // It is no access token, so its token type has no meaning.
+    // It is not an access token, so its token type has no meaning.
     const recognizedTokenTypes = { n_a: () => undefined };
     const exchanged = await processGenericTokenEndpointResponse(provider, client, response, { recognizedTokenTypes });
     if (exchanged.issued_token_type === idJag) return exchanged;

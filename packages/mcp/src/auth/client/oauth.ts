@@ -11,15 +11,18 @@ export interface TokenOptions {
   /** Scopes to request besides those that the server requires. Default: all that the server lists. */
   readonly scopes?: readonly string[];
   /**
-   * Bind tokens to a key of this client (DPoP, RFC 9449), where the authorization server supports that: a stolen token is of no use then.
-   * Default: false.
+   * Whether to bind tokens to a key of this client (DPoP, RFC 9449) if the authorization server supports that, so that a stolen
+   * token is useless. Default: false.
    */
   readonly dpop?: boolean;
   /** Where tokens and registrations are kept. Default: in memory, for this value of `auth`. */
   readonly store?: TokenStore;
   /** Sends the requests to the authorization server and for metadata. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Called for every exchange and every decision of a sign-in, without secrets. What it throws goes to the console. Default: none. */
+  /**
+   * Called for every exchange and every decision of a sign-in, without secrets. What it throws goes to the console. Default:
+   * none.
+   */
   readonly onStep?: (step: SignInStep) => void;
 }
 
@@ -38,7 +41,10 @@ export interface OAuthOptions extends TokenOptions {
   readonly clientId?: string;
   /** The secret of that client. It needs an `issuer`. Default: none, for a public client. */
   readonly clientSecret?: string;
-  /** The authorization server of the client, exactly as its metadata has it. A server that names another one is refused. Default: any. */
+  /**
+   * The authorization server of the client, exactly as its metadata has it. A server that names another one is refused. Default:
+   * any.
+   */
   readonly issuer?: string;
   /** The name that users see. Default: "MCP client". */
   readonly clientName?: string;
@@ -48,7 +54,9 @@ export interface OAuthOptions extends TokenOptions {
   readonly signIn?: OpenReceiver;
   /** Where the authorization server sends the user afterwards. Default: none, so that no user can sign in. */
   readonly redirectUrl?: string;
-  /** Shows the authorization request to the user, and returns the URL of the redirect that follows. Default: no user can sign in. */
+  /**
+   * Shows the authorization request to the user, and returns the URL of the redirect that follows. Default: no user can sign in.
+   */
   readonly authorize?: Authorize;
 }
 

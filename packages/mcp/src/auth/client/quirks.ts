@@ -1,15 +1,15 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { scopesIn } from "./challenge.js";
 
-/** How an authorization server differs from what MCP requires of one. Clients adapt their requests to it. */
+/** The deviations of an authorization server from the requirements of MCP. Clients adapt their requests to them. */
 interface Quirks {
-  /** Refuses the parameter `resource` (RFC 8707): its scopes name the resource. */
+  /** Set if it refuses the parameter `resource` (RFC 8707), because its scopes name the resource. */
   readonly refusesResource?: true;
   /** Takes the resource from this parameter; `resource` only where the tenant has opted in. */
   readonly resourceAlsoAs?: "audience";
   /** A refresh without scopes gets a token for another resource. */
   readonly needsScopeOnRefresh?: true;
-  /** Does PKCE with S256, but its metadata has no `code_challenge_methods_supported`. */
+  /** Set if it supports PKCE with S256, but its metadata has no `code_challenge_methods_supported`. */
   readonly leavesOutPkceMethods?: true;
   /** Parameters of the authorization request without which there is no refresh token. It has no scope for that. */
   readonly offlineAccess?: Readonly<Record<string, string>>;

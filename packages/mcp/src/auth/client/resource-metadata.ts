@@ -13,7 +13,10 @@ export interface ProtectedResource {
   readonly issuer: string;
   /** All scopes of the server, if it lists them. */
   readonly scopes?: readonly string[];
-  /** A server of 2025-03-26 has no such metadata: it is its own authorization server, and may have no metadata of that either. */
+  /**
+   * Whether the server has no such metadata. One of 2025-03-26 is its own authorization server, which may have no metadata
+   * either.
+   */
   readonly isWithoutMetadata: boolean;
 }
 
@@ -91,7 +94,7 @@ function check(
   return { resource, issuer, isWithoutMetadata: false, ...(isList ? { scopes } : {}) };
 }
 
-/** Whether a resource identifier stands for a server: it is its URL, or one above it. */
+/** Whether a resource identifier covers a server: it is its URL, or one above it. */
 function covers(resource: string, server: URL): boolean {
   if (!URL.canParse(resource)) return false;
   const { origin, pathname, search, hash } = new URL(resource);

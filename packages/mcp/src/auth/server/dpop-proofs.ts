@@ -68,7 +68,7 @@ export class DpopProofs {
     try {
       return await this.#check(request.header("dpop") ?? "", token, jkt, request.method);
     } catch (error) {
-      // Whatever is wrong with a proof, its client has made it: an error of the key import is no error of this server.
+      // Every fault of a proof is the client's: an error of the key import is not an error of this server.
       const code = error instanceof errors.JOSEError ? error.code : "not a proof";
       return badProof(`${code}: ${error instanceof Error ? error.message : ""}`);
     }

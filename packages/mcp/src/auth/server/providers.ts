@@ -278,12 +278,14 @@ export function github({
   });
 }
 
-/** How a provider without introspection is asked about a token. */
+/** The request by which a provider without introspection verifies a token. */
 interface TokenApi {
   readonly ask: (token: string, request: BoundedFetch) => Promise<Response>;
   /** The statuses for tokens that are not valid. Any other but 200 says nothing about the token. */
   readonly refused: readonly number[];
-  /** The caller that a response identifies, or why the token is not valid here. It is not kept, since it may contain the token. */
+  /**
+   * The caller that a response identifies, or why the token is not valid here. It is not kept, since it may contain the token.
+   */
   readonly read: (body: Readonly<Record<string, unknown>>) => Parameters<typeof identityOfToken>[0] | string;
 }
 

@@ -45,9 +45,9 @@ export interface InputHandlers {
   sampling?(params: CreateMessageParams, asked: InputContext): MaybePromise<CreateMessageResult>;
   /** Optional sampling features: tool use, and context from other servers. Default: neither. */
   readonly samplingFeatures?: {
-    /** Accepts requests with `tools` and `toolChoice`. Default: false. */
+    /** Whether to accept requests with `tools` and `toolChoice`. Default: false. */
     readonly tools?: boolean;
-    /** Accepts `includeContext` values other than `"none"`. Default: false. */
+    /** Whether to accept `includeContext` values other than `"none"`. Default: false. */
     readonly context?: boolean;
   };
   /**
@@ -208,7 +208,7 @@ function acceptSampling(
     const given: unknown = await inHook("handlers.sampling", () =>
       sampling(params as unknown as CreateMessageParams, { signal }),
     );
-    // A result that is no object fails the check.
+    // A result that is not an object fails the check.
     const result = isObject(given) ? withEncodedMessages(given) : (given as JsonObject);
     requireSendableResult("What handlers.sampling returned", methods.createMessage, result);
     return result;

@@ -36,7 +36,7 @@ export interface InputResponder {
    */
   accept(method: string, params: JsonObject, revision: Revision): AcceptedRequest;
   /**
-   * The same for a URL elicitation that a call requires first; undefined if it is not supported.
+   * Like `accept`, for a URL elicitation that a call requires first; undefined if it is not supported.
    * @throws RpcError as `accept`
    */
   acceptUrlElicitation?(
@@ -76,7 +76,7 @@ export interface ServerHint {
 
 /** Options of one call of a server. */
 export interface SessionCallOptions extends CallOptions {
-  /** Also sends requests for capabilities that the server has not advertised. Default: false, the client refuses them. */
+  /** Whether to send requests for capabilities that the server has not advertised. Default: false, the client refuses them. */
   readonly unadvertised?: boolean;
 }
 

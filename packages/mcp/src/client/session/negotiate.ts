@@ -19,7 +19,7 @@ export type ProbeResult =
 /** A server that needs a handshake. */
 export interface NotStateless {
   readonly era: "handshake";
-  /** The channel is still open, so `initialize` can follow on it. */
+  /** Whether the channel is still open, so that `initialize` can follow on it. */
   readonly answered: boolean;
   /** The reason, for the error message. */
   readonly why: LocalError;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { settlesWithin } from "../../base/settles-within.js";
-import { ProcessGuardian } from "./process-watchdog.js";
+import { ProcessWatchdog } from "./process-watchdog.js";
 
 const windows = process.platform === "win32";
 
@@ -129,21 +129,21 @@ function fieldsOf(pid: string): readonly string[] {
 }
 
 const started = new Set<ProcessGroup>();
-const guardian = new ProcessGuardian();
+const watchdog = new ProcessWatchdog();
 
 /**
  * `process.exit` and uncaught exceptions leave no time to wait. SIGTERM lets a child clean up, even if it ignores the
- * end of its input; the guardian ends children that ignore both.
+ * end of its input; the watchdog ends children that ignore both.
  */
 function endWithThisProcess(group: ProcessGroup): void {
   if (started.size === 0) process.on("exit", endAll);
   started.add(group);
-  guardian.guard(group.id);
+  watchdog.watch(group.id);
 }
 
 function forget(group: ProcessGroup): void {
   started.delete(group);
-  guardian.dismiss(group.id);
+  watchdog.dismiss(group.id);
   if (started.size === 0) process.off("exit", endAll);
 }
 

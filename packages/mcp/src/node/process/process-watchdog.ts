@@ -24,12 +24,12 @@ done`;
  *
  * One shell serves all groups and exits with the last of them. There is none on Windows, or without `/bin/sh`.
  */
-export class ProcessGuardian {
+export class ProcessWatchdog {
   readonly #groups = new Set<number>();
   #shell: ChildProcess | undefined;
 
   /** Ends the group after this process has exited. */
-  guard(group: number): void {
+  watch(group: number): void {
     if (process.platform === "win32") return;
     this.#shell ??= startShell();
     this.#groups.add(group);

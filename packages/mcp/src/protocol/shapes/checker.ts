@@ -132,7 +132,7 @@ function numberChecker({ integer, minimum, maximum }: NumberShape): Checker {
   return scalarChecker(`${integer ? "an integer" : "a number"} ${bounds}`.trimEnd(), fits);
 }
 
-/** One of several values. */
+/** Accepts one of several values. */
 function literalChecker(values: readonly Literal[]): Checker {
   return scalarChecker(eitherOf(values.map((value) => JSON.stringify(value))), (value) =>
     values.some((known) => known === value),

@@ -7,7 +7,7 @@ export type Role = "user" | "assistant";
 export interface Annotations {
   /** The intended audience. */
   readonly audience?: readonly Role[];
-  /** From 0, entirely optional, to 1, required. */
+  /** The importance, from 0 (entirely optional) to 1 (required). */
   readonly priority?: number;
   /** ISO 8601. */
   readonly lastModified?: string;

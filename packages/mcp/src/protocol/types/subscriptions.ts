@@ -4,11 +4,11 @@ import type { RequestParams } from "./params.js";
 
 /** The changes that a client subscribes to. */
 export interface SubscriptionFilter {
-  /** Notify of changes of the list of tools. Default: false. */
+  /** Whether to notify of changes of the list of tools. Default: false. */
   readonly toolsListChanged?: boolean;
-  /** Notify of changes of the list of prompts. Default: false. */
+  /** Whether to notify of changes of the list of prompts. Default: false. */
   readonly promptsListChanged?: boolean;
-  /** Notify of changes of the list of resources. Default: false. */
+  /** Whether to notify of changes of the list of resources. Default: false. */
   readonly resourcesListChanged?: boolean;
   /** Resource URIs. */
   readonly resourceSubscriptions?: readonly string[];

@@ -25,13 +25,13 @@ export function isObjectSchema(schema: unknown): schema is ObjectSchema {
 export interface ToolAnnotations {
   /** The name to display. `title` of the tool takes precedence. */
   readonly title?: string;
-  /** The tool changes nothing. Default: false. */
+  /** Whether the tool changes nothing. Default: false. */
   readonly readOnlyHint?: boolean;
-  /** The tool may delete or overwrite data, not only add to it. Default: true. */
+  /** Whether the tool may delete or overwrite data, not only add to it. Default: true. */
   readonly destructiveHint?: boolean;
-  /** Repeating a call with the same arguments has no further effect. Default: false. */
+  /** Whether repeating a call with the same arguments has no further effect. Default: false. */
   readonly idempotentHint?: boolean;
-  /** The tool accesses an open world of external systems, such as the web. Default: true. */
+  /** Whether the tool accesses an open world of external systems, such as the web. Default: true. */
   readonly openWorldHint?: boolean;
 }
 
@@ -82,6 +82,6 @@ export interface CallToolResult extends Result {
   readonly content: readonly ContentBlock[];
   /** Any JSON value, including null: test for presence with `in`. */
   readonly structuredContent?: unknown;
-  /** The tool failed, and `content` explains it to the model. Default: false. */
+  /** Whether the tool failed; `content` then explains it to the model. Default: false. */
   readonly isError?: boolean;
 }

@@ -51,7 +51,7 @@ export class Subscriptions implements Feature {
     );
     return new Promise((resolve) => {
       const feed = new ChangeFeed(this.#changes, {
-        wants: (change: Change) => (change.kind === "list" ? listened.has(change.list) : uris.has(change.uri)),
+        matches: (change: Change) => (change.kind === "list" ? listened.has(change.list) : uris.has(change.uri)),
         auth: () => operation.auth,
         report: (each) => operation.report?.(each),
         notify: (method, told) => operation.notify(method, { ...told, _meta: subscription }),
@@ -92,7 +92,7 @@ export function readId({ id }: Operation): string | number {
   throw new RpcError(codes.invalidRequest, "Invalid Request", { reason });
 }
 
-/** @throws RpcError −32602 for a filter that is none */
+/** @throws RpcError −32602 for an invalid filter */
 export function readFilter({ notifications: filter }: JsonObject): SubscriptionFilter {
   if (!isObject(filter)) throw invalidParams("Invalid params", [wrongKind("/notifications", "an object", filter)]);
   const faults: ParamsFault[] = [];

@@ -37,7 +37,7 @@ export class ChangeNotifier {
   ) {
     this.#budget = budget.child();
     this.#feed = new ChangeFeed(source, {
-      wants: (change) =>
+      matches: (change) =>
         change.kind === "list" ? capabilities[change.list]?.listChanged === true : this.#uris.has(change.uri),
       auth,
       report,

@@ -35,7 +35,7 @@ export const serveMembers: MembersOf<ServeOptions> = {
   onNegotiated: [],
 };
 
-/** Calls that stay open until somebody ends them. */
+/** Methods whose calls stay open until one side ends them. */
 const longLived: ReadonlySet<string> = new Set([methods.listen]);
 
 /**
