@@ -22,7 +22,7 @@ describe.each(versions)("in %s, a server that has advertised nothing", (version)
     expect(await errorOf(act(open.client))).toMatchObject({
       name: "LocalError",
       reason: "refused",
-      message: `${method}: the server has not advertised the capability ${capability}; { unadvertised: true } asks for it all the same`,
+      message: `${method}: the server has not advertised the capability ${capability}; { unadvertised: true } sends it anyway`,
     });
     expect(open.sent).toHaveLength(before);
   });

@@ -114,6 +114,6 @@ describe.skipIf(executablePath === undefined)("the page copies a frame", () => {
     expect(await copied(page, "command line")).toBe(`parlance call ${http.url} add a:=2 b:=4`);
     await page.getByLabel("Form of the copy").selectOption("test");
     await page.getByRole("button", { name: /^copy/ }).click();
-    await page.getByRole("alert").getByText("is no recording of a command").waitFor();
+    await page.getByRole("alert").getByText("is not a recording of a command").waitFor();
   });
 });

@@ -154,7 +154,7 @@ inBrowser("the page", () => {
     await using served = await ServedPage.open(live);
     await using opened = await OpenedPage.open(served.url);
     const { page, faults } = opened;
-    await page.getByText("Nothing has crossed yet.").waitFor();
+    await page.getByText("There are no messages yet.").waitFor();
     for (const line of lines.slice(1)) appendFileSync(live, `${line}\n`);
     await page.getByRole("row", { name: /started, pid/ }).waitFor();
     await page.reload();

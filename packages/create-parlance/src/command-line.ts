@@ -109,7 +109,7 @@ export function namesOf<Name extends string>(choices: Readonly<Record<Name, stri
   return Object.keys(choices).filter((name): name is Name => Object.hasOwn(choices, name));
 }
 
-/** Characters of the longest name. */
+/** The maximum number of characters of a name. */
 const longest = 214;
 
 /** Why npm does not accept a name; undefined if it does. */

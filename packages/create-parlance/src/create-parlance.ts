@@ -48,7 +48,7 @@ async function run(given: CommandLine): Promise<number> {
   const steps = nextSteps(folder, project, { isInstalled: installs && code === 0 });
   if (asks) {
     prompts.note(steps.join("\n"), "Next");
-    prompts.outro(`${project.name} is ready: ${made}. README.md tells the rest.`);
+    prompts.outro(`${project.name} is ready: ${made}. README.md has the next steps.`);
   } else {
     console.log([`✔ ${project.name} is ready: ${made}`, "", ...steps.map((step) => `  ${step}`)].join("\n"));
   }

@@ -69,7 +69,7 @@ export function FrameList(): JSX.Element {
         }
       />
       {count === 0 && (
-        <p class="empty">{view.value?.total === 0 ? "Nothing has crossed yet." : "No frame matches the filter."}</p>
+        <p class="empty">{view.value?.total === 0 ? "There are no messages yet." : "No frame matches the filter."}</p>
       )}
     </section>
   );

@@ -34,7 +34,7 @@ const by = (rows: number) => (): void => move((place) => place + rows);
 const views = {
   bytes: { keys: ["b"], does: "the bytes beside the JSON" },
   pair: { keys: ["s"], does: "request and response side by side" },
-  changes: { keys: ["u"], does: "what has changed since the message before of the same method" },
+  changes: { keys: ["u"], does: "the changes since the previous message of the same method" },
 } as const;
 
 const keys: readonly Key[] = [
@@ -83,7 +83,7 @@ const keys: readonly Key[] = [
   },
   {
     keys: ["a"],
-    does: "answer what the server asks for",
+    does: "answer the input requests of the server",
     run: () => document.querySelector<HTMLElement>(".input-request :is(input, textarea, select, button)")?.focus(),
   },
   { keys: ["e"], does: "edit the selected request, and send it again", run: edit },

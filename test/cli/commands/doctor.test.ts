@@ -65,7 +65,9 @@ test.concurrent.each([
   const { code, stdout } = await doctor([...target]);
   expect(checks(stdout)[0]).toContain(`✖ ${says}`);
   expect(stdout).toContain(`    → ${remedy}`);
-  expect(checks(stdout).at(-2)).toMatch(/^· not tried, as they need what failed: starts, stdout clean, answers,/);
+  expect(checks(stdout).at(-2)).toMatch(
+    /^· skipped, because they need the failed check: starts, stdout clean, answers,/,
+  );
   expect(checks(stdout).at(-1)).toBe("✖ 1 of 1 check failed");
   expect(code).toBe(3);
 });
@@ -81,10 +83,10 @@ test.concurrent("a server that dies at once is told of with its last words, said
 test.concurrent("noise on stdout is shown, and everything after it is still checked", async () => {
   const { code, stdout } = await doctor([...misbehaving("noisy")]);
   expect(stdout).toMatch(
-    /✖ stdout clean +a line that is no message\n {4}│ \[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}\n/,
+    /✖ stdout clean +a line that is not a message\n {4}│ \[debug\] \\u\{1b\}\[31mstarting\\u\{202e\}\n/,
   );
   expect(stdout).toContain("    → stdout belongs to MCP: log to stderr,");
-  expect(stdout).toMatch(/✔ revision +2025-11-25, with a handshake; the stateless era is not spoken\n/);
+  expect(stdout).toMatch(/✔ revision +2025-11-25, with a handshake; the stateless era is not supported\n/);
   expect(stdout).toMatch(
     /✖ messages .*\n {4}│ frame \d+: R-5 \/id the request with the id 3 was answered already, by frame \d+\n/,
   );
@@ -94,7 +96,7 @@ test.concurrent("noise on stdout is shown, and everything after it is still chec
 test.concurrent("a server that never answers is given up, and leaves nothing behind", async () => {
   const { code, stdout } = await doctor(["--timeout", "3s", ...misbehaving("silent")]);
   expect(stdout).toMatch(/✖ answers +initialize \(id 2\): no answer/);
-  expect(checks(stdout).at(-2)).toMatch(/^· not tried, as they need what failed: revision,/);
+  expect(checks(stdout).at(-2)).toMatch(/^· skipped, because they need the failed check: revision,/);
   expectGone(stdout);
   expect(code).toBe(4);
 });
@@ -102,7 +104,7 @@ test.concurrent("a server that never answers is given up, and leaves nothing beh
 test.concurrent("a program that is no server but sends everything back is seen through", async () => {
   const echo = ["--", process.execPath, "-e", "process.stdin.pipe(process.stdout)"];
   const { code, stdout } = await doctor([...echo]);
-  expect(stdout).toMatch(/✖ answers +it sends back what it is sent\n {4}→ is it an MCP server\?\n/);
+  expect(stdout).toMatch(/✖ answers +it repeats the messages of the client\n {4}→ is it an MCP server\?\n/);
   expect(code).toBe(3);
 });
 
@@ -124,7 +126,7 @@ test.concurrent.each([
 
 test.concurrent("lists are judged by their items, their pages and their schemas", async () => {
   const { code, stdout } = await doctor([...misbehaving("lists")]);
-  expect(stdout).toMatch(/✖ tools +3 tools, not all sound\n {4}│ item 0: it has no name\n/);
+  expect(stdout).toMatch(/✖ tools +3 tools, not all valid\n {4}│ item 0: it has no name\n/);
   expect(stdout).toContain("    │ \\u{1b}[31mred\\u{a}line: inputSchema is missing\n");
   expect(stdout).toMatch(/✖ resources +0 resources, and the server repeats a cursor/);
   expect(stdout).toMatch(/✖ prompts +the server answered with error -32603 \(Internal error\): no database/);
@@ -150,7 +152,7 @@ test.concurrent("a server that dies in the middle makes going on useless", async
   const { code, stdout } = await doctor([...misbehaving("breaks")]);
   expect(stdout).toMatch(/✖ tools +tools\/list \(id \d+\): .* exited with code 7/);
   expect(checks(stdout).at(-2)).toBe(
-    "· not tried, as they need what failed: resources, templates, prompts, messages, ends",
+    "· skipped, because they need the failed check: resources, templates, prompts, messages, ends",
   );
   expect(code).toBe(3);
 });
@@ -158,7 +160,7 @@ test.concurrent("a server that dies in the middle makes going on useless", async
 test.concurrent("a server that outlives its input is told of", async () => {
   const { code, stdout } = await doctor([...misbehaving("lingers")]);
   expect(stdout).toMatch(/✖ ends +was ended by SIGTERM; it did not exit when its input ended/);
-  expect(stdout).toContain("    → end the process when stdin ends");
+  expect(stdout).toContain("    → exit when stdin ends");
   expect(code).toBe(2);
 });
 
@@ -275,7 +277,7 @@ test.concurrent("an authorization server without metadata, and one that is not t
 });
 
 test.concurrent.each([
-  [200, { "content-type": "text/html" }, "<h1>Welcome</h1>", "an answer with text/html", "this is no MCP endpoint"],
+  [200, { "content-type": "text/html" }, "<h1>Welcome</h1>", "an answer with text/html", "this is not an MCP endpoint"],
   [301, { location: "/elsewhere" }, "", "it leads to /elsewhere", "parlance doctor http://127.0.0.1"],
   [500, { "content-type": "text/plain" }, "boom", "status 500 Internal Server Error", "the server failed"],
   [405, {}, "", "status 405 Method Not Allowed", "this path takes no POST"],

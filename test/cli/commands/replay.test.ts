@@ -82,7 +82,7 @@ test("a question is asked before the answer, which waits for what the client say
   expect((await answersOf(path, [ask])).stdout).toBe(asked);
   const answered = await answersOf(path, [ask, '{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///"}]}}']);
   expect(answered.stdout).toBe(`${asked}{"jsonrpc":"2.0","id":9,"result":{"content":[]}}\n`);
-  expect(answered.stderr).toContain("answered otherwise than recorded: roots/list");
+  expect(answered.stderr).toContain("answered differently than recorded: roots/list");
 });
 
 test("by method any call of a method is meant, and in order none that comes too early", async () => {

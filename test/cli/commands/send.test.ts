@@ -170,7 +170,7 @@ test.concurrent("a module takes a frame, and a WebSocket a message", async () =>
 test.concurrent("bytes that are no text cannot be a message of a module, and are not made one", async () => {
   const args = ["send", fixture("tools-server.js"), "-"];
   const { code, stderr } = await parlance(args, {}, Buffer.from([0x22, 0xff, 0x22]));
-  expect(stderr).toContain("✖ these bytes are no UTF-8");
+  expect(stderr).toContain("✖ these bytes are not UTF-8");
   expect(code).toBe(1);
 });
 

@@ -67,8 +67,8 @@ test.concurrent("a row has number, time, sender, kind, id and pair, method, late
 
 test.concurrent("tools that are not safe to call are left alone, and said so", async () => {
   const { stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...toolsServer]);
-  expect(stdout).toContain('left alone, arguments needed: add   (--call "add name=value")');
-  expect(stdout).toContain("left alone, not marked read-only: echo, fail,");
+  expect(stdout).toContain('not called, arguments needed: add   (--call "add name=value")');
+  expect(stdout).toContain("not called, not marked read-only: echo, fail,");
 });
 
 test.concurrent("--call gives a tool its arguments, as its schema wants them", async () => {

@@ -74,7 +74,7 @@ test("a wrapped server is started under parlance tap, and everything else stays"
   expect(stdout).toContain(`--- ${file}\n+++ ${file}\n@@ -2,5 +2,5 @@\n   "theme": "dark",\n`);
   expect(stdout).toContain('-    "git": { "command": "npx"');
   expect(stderr).toContain(`started as ${process.execPath} ${main}: parlance is not on the PATH`);
-  expect(stderr).toContain(`what was there before is in ${file}.parlance-backup\n`);
+  expect(stderr).toContain(`the previous file is ${file}.parlance-backup\n`);
   expect(readFileSync(`${file}.parlance-backup`, "utf8")).toBe(plain);
   expect(code).toBe(0);
 });
@@ -187,7 +187,7 @@ test("every byte of a TOML file is back after wrap and unwrap", async () => {
   const names = ["git", "bare", "remote", "inline", "short", "dotted", "here"];
   for (const name of names) {
     const { code, stdout, stderr } = await run("wrap", file, name);
-    expect(stderr).toContain("what was there before is in");
+    expect(stderr).toContain("the previous file is");
     expect(stdout).not.toContain("s3cret");
     expect(code).toBe(0);
   }
@@ -216,7 +216,7 @@ const remotes = `{
 test("a server at a URL becomes a bridge under the tap, and every byte is back after unwrap", async () => {
   const { file, read } = configured(remotes);
   const { stderr } = await run("wrap", file, "typed");
-  expect(stderr).toContain("it does not sign in (OAuth) any more");
+  expect(stderr).toContain("it cannot sign in (OAuth)");
   expect(stderr).toContain("parlance proxy --target https://example.com/mcp");
   await run("wrap", file, "plain");
   await run("wrap", file, "wind");
@@ -262,8 +262,8 @@ test("what is configured then bridges to the URL with its headers, and records i
 });
 
 test.each([
-  [{ url: "https://x.example", oauth: {} }, "its oauth has no place beside a command"],
-  [{ url: "https://x.example", headersHelper: "/bin/x" }, "its headersHelper has no place beside a command"],
+  [{ url: "https://x.example", oauth: {} }, "its oauth has no equivalent for a command"],
+  [{ url: "https://x.example", headersHelper: "/bin/x" }, "its headersHelper has no equivalent for a command"],
 ])("%j is left as it is", async (server, words) => {
   const text = JSON.stringify({ mcpServers: { x: server } });
   const { file, read } = configured(text);
@@ -328,9 +328,9 @@ test("a link stays a link, and the file behind it keeps its mode", async () => {
 test.each([
   [plain, "gti", "there is no server gti: there are git, remote in"],
   [plain, "gti", "did you mean git?"],
-  ['{"servers": {"x": {"command": "a", "command": "b"}}}', "x", "its command is written twice"],
-  ['{"servers": {"x": {"command": "a"}, "x": {}}}', "x", "its name is written twice"],
-  ['{"servers": {"x": {"command": "a", "args": "b"}}}', "x", "its args are no array of strings"],
+  ['{"servers": {"x": {"command": "a", "command": "b"}}}', "x", "its command is defined twice"],
+  ['{"servers": {"x": {"command": "a"}, "x": {}}}', "x", "its name is defined twice"],
+  ['{"servers": {"x": {"command": "a", "args": "b"}}}', "x", "its args must be an array of strings"],
   ['{"servers": {"x": {}}}', "x", "it has neither command nor url"],
   ['{\n  "servers": {\n    "x" {} } }', "x", 'line 3, column 9: colon expected, got "{}"'],
   ['{"servers": []}', "x", "line 1, column 13: expected an object of servers, got array"],
@@ -350,7 +350,7 @@ test.each([
 test.each([
   [["wrap", "vscod", "git"], "did you mean vscode?"],
   [["wrap", "emacs", "git"], "--config file"],
-  [["wrap", "cursor", "git", "more"], "there is a word too many: more"],
+  [["wrap", "cursor", "git", "more"], "unexpected argument: more"],
   [["wrap", "--config", "no/such.json", "git"], "there is no file no/such.json\n  → --config names any other file\n"],
   [["wrap", "--config", "no/such.json"], "there is no file no/such.json"],
   [["wrap", "cursor", "git", "--", "node"], "this command takes no command after --"],

@@ -207,7 +207,7 @@ test.concurrent.each([
   ["cursor:fss", "there is no server fss: there are fs, files, bad, odd in\n", "→ did you mean fs?"],
   ["cursr:fs", "there is no host cursr: parlance knows claude-desktop, claude-code,", "→ did you mean cursor?"],
   ["windsurf:fs", "there is no file ", "mcp_config.json"],
-  ["vscode:fs", "none of these files is there:", "Code/User/mcp.json"],
+  ["vscode:fs", "none of these files exists:", "Code/User/mcp.json"],
   ["cursor:bad", "bad in ", "cannot be used: it has neither command nor url"],
   ["cursor:odd", "odd in ", "has no URL of HTTP or WebSocket: ftp://x"],
 ])("%s is refused: %s %s", async (target, ...words) => {

@@ -127,7 +127,7 @@ test("JSON that is printed over several lines is named once as such", () => {
   const marks = rows.filter((row) => row.includes("✖"));
   expect(marks.map((row) => row.trim())).toEqual([
     "✖ S-1 server: the line ends after 1 bytes of a message, before the message does",
-    "✖ S-1 server: it goes on with the message that frame 5 begins: JSON that is printed over several lines",
+    "✖ S-1 server: it continues the message that frame 5 begins: JSON printed on several lines",
   ]);
 });
 
@@ -141,7 +141,7 @@ test("a talk names JSON that is printed over several lines once as such, too", (
   });
   expect(marks).toEqual([
     "S-1 server: the line ends after 1 bytes of a message, before the message does",
-    "S-1 server: it goes on with the message that frame 1 begins: JSON that is printed over several lines",
+    "S-1 server: it continues the message that frame 1 begins: JSON printed on several lines",
     "R-5 server: /id no request has the id 7",
     "S-1 server: the line ends after 1 bytes of a message, before the message does",
     'S-2 server: it is not JSON: expected a value at byte 1, but found "d"',

@@ -124,7 +124,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await errorOf(client.resources.subscribe("a:b"))).toMatchObject({
       reason: "refused",
       message:
-        "subscribe to resourceSubscriptions: the server has not advertised the capability resources.subscribe; { unadvertised: true } asks for it all the same",
+        "subscribe to resourceSubscriptions: the server has not advertised the capability resources.subscribe; { unadvertised: true } sends it anyway",
     });
     expect(await errorOf(client.subscribe({ promptsListChanged: true }))).toMatchObject({ reason: "refused" });
   });

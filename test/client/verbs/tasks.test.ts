@@ -209,6 +209,6 @@ test("a server that has not advertised them is not asked for them", async () => 
   expect(await errorOf(open.client.tools.start("t"))).toMatchObject({ reason: "refused" });
   expect(await errorOf(open.client.tasks.get("1"))).toMatchObject({
     message:
-      "tasks/get: the server has not advertised the capability tasks; { unadvertised: true } asks for it all the same",
+      "tasks/get: the server has not advertised the capability tasks; { unadvertised: true } sends it anyway",
   });
 });

@@ -86,7 +86,7 @@ async function read(stream: Readable): Promise<string> {
   return String(Buffer.concat(await stream.toArray()));
 }
 
-/** Kills a host whose server has taken the call, and gives back what the server wrote to stderr until its own end. */
+/** Kills a host whose server has taken the call, and gives back output of the server on stderr until its own end. */
 async function orphaned(command: readonly string[]): Promise<string[]> {
   const child = start(node(host(command, call)));
   const { value: pids } = await lines(child.stdout).next();

@@ -36,7 +36,7 @@ describe.each(doors)("A14: on $on", ({ open }) => {
         id: 1,
         error: {
           code: -32_600,
-          data: { reason: `${place} stands there twice: send each member once`, pointer: place },
+          data: { reason: `${place} is there twice: send each member once`, pointer: place },
         },
       },
     });

@@ -119,7 +119,7 @@ test("B5: parlance check explains the error, and has nothing against a result th
     return (await files.run("check", toolErrors)).stdout;
   };
   expect(await check("internal")).toContain(
-    "the model does not learn why the tool has failed: throw a ToolError with what it may read",
+    "the model does not learn why the tool has failed: throw a ToolError with a message for the model",
   );
   expect(await check("message")).toMatch(/^✔ no violations/);
 });

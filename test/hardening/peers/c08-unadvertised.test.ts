@@ -31,7 +31,7 @@ describe.each(versions)("C8: in %s, a server with no capabilities is asked by a 
     expect(await errorOf(open.client.tools.call("t"))).toMatchObject({
       reason: "refused",
       message:
-        "tools/call: the server has not advertised the capability tools; { unadvertised: true } asks for it all the same",
+        "tools/call: the server has not advertised the capability tools; { unadvertised: true } sends it anyway",
     });
   });
 

@@ -9,6 +9,6 @@ test.each([
   // Programs often assert that a variable of the environment exists.
   const requestState = { secrets: secrets as readonly string[] };
   expect(() => createServer({ name: "sealing", version: "1", requestState })).toThrow(
-    new RangeError("A state seal needs secrets of at least 16 characters"),
+    new RangeError("requestState needs secrets of at least 16 characters"),
   );
 });

@@ -42,7 +42,7 @@ test("an answer that is printed prettily is one message over many lines", () => 
   expect(rows.slice(4).map((row) => row?.kind)).toEqual(["frag", "frag", "frag", "frag"]);
   expect(broken(rows)).toEqual([
     "5 S-1 server: the line ends after 1 bytes of a message, before the message does",
-    "6 S-1 server: it goes on with the message that frame 5 begins: JSON that is printed over several lines",
+    "6 S-1 server: it continues the message that frame 5 begins: JSON printed on several lines",
   ]);
   expect(conversation.pending().map(({ reason }) => reason)).toEqual(["waiting — frame 5 is no message"]);
 });

@@ -30,7 +30,7 @@ test("who names a session of HTTP in the first thing that is seen has opened it 
   const named = { "mcp-session-id": "abc" };
   expect(wordsOf(readAll(exchanged(listExchange(talk, 1, { headers: named }))).verdicts)).toEqual([]);
   expect(wordsOf(readAll(exchanged(listExchange(talk, 1))).verdicts)).toEqual([
-    '2 L-1 client /method: "tools/list" is asked for before initialize',
+    '2 L-1 client /method: "tools/list" is requested before initialize',
   ]);
 });
 

@@ -85,7 +85,7 @@ test("a recording that does not begin with a header is told", () => {
   const { entries, damages } = readRecording(encoder.encode(exampleEntries.slice(1).map(encodeEntry).join("")));
   expect(entries).toHaveLength(exampleEntries.length - 1);
   expect(damages.map(({ line, says }) => `${line} ${says}`)).toEqual([
-    "1 it is no header, and a recording begins with one",
+    "1 it is not a header, and a recording begins with one",
   ]);
 });
 

@@ -53,7 +53,7 @@ const consequences: Readonly<Record<LocalError["reason"], Consequence>> = {
     exitCode: { opening: exitCodes.unreachable, open: exitCodes.unreachable },
     remedy: {
       opening: "start the server by hand: it must wait for input, and write nothing but messages to stdout",
-      open: "the server must live until its input ends",
+      open: "the server must run until its input ends",
     },
   },
   timeout: {
@@ -95,7 +95,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   },
   {
     seen: /this side received /,
-    remedy: "the server sent this instead: stdout is for messages alone, one on each line",
+    remedy: "the server sent this instead: stdout is for messages only, one per line",
   },
   {
     seen: /exited with code [1-9][\s\S]*Unknown file extension "\.[cm]?tsx?"/,
@@ -107,7 +107,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   },
   {
     seen: /(?:exited with code [1-9]\d*|was ended by \w+); its last lines/,
-    remedy: "the server crashed: what it wrote to stderr says why",
+    remedy: "the server crashed: its output on stderr gives the reason",
   },
 ];
 

@@ -7,7 +7,7 @@ import { commandTarget, parseTarget, type Target } from "./target/target.js";
 
 /** The flags of every command that connects to a server. */
 export interface ConversationFlags {
-  /** Milliseconds. */
+  /** The timeout of each response, in milliseconds. */
   readonly timeout: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly header?: readonly Header[];

@@ -41,7 +41,7 @@ function requireOffered(method: string, { revision, server }: ClientSession, una
 /** @throws LocalError `refused` naming the capability */
 export function requireAdvertised(what: string, path: string, capabilities: ServerCapabilities): void {
   if (isAdvertised(path, capabilities)) return;
-  const remedy = "{ unadvertised: true } asks for it all the same";
+  const remedy = "{ unadvertised: true } sends it anyway";
   throw new LocalError("refused", `${what}: the server has not advertised the capability ${path}; ${remedy}`);
 }
 

@@ -139,7 +139,7 @@ function urlOf(target: string | URL): URL {
     throw new TypeError(`connect: ${JSON.stringify(url.href)} is not the URL of a server: ${remedy}`);
   }
   throw new TypeError(
-    `connect: ${JSON.stringify(target)} is not a URL: write all of it, e.g. https://example.com/mcp; a command is ` +
+    `connect: ${JSON.stringify(target)} is not a URL: write the whole URL, e.g. https://example.com/mcp; a command is ` +
       'connectStdio({ command: "node", args: ["server.js"] }) of @parlance/mcp/node',
   );
 }

@@ -24,7 +24,9 @@ export interface PeerOptions {
    * `limits.peerBytes`.
    */
   readonly budget?: ByteBudget | undefined;
-  /** Turns exceptions of the application into errors that the peer may see. Default: anything but an `RpcError` becomes −32603. */
+  /**
+   * Turns exceptions of the application into errors that the peer may see. Default: anything but an `RpcError` becomes −32603.
+   */
   readonly mapError?: ErrorMapper;
   /** Receives events that no caller sees. Default: faults are written to the console (stderr), the rest is dropped. */
   readonly report?: Reporter;
@@ -109,7 +111,7 @@ export function decodeBody(settings: PeerSettings, body: string, profile: Profil
   const { id, method } = decoded as { readonly id?: Id; readonly method?: string }; // Those of a batch are in its elements.
   const single = method === undefined ? "response" : id === undefined ? "notification" : "request";
   const subject = Array.isArray(decoded) ? "unknown" : single;
-  const reason = `${escapeControls(shorten(pointer))} stands there twice: send each member once`;
+  const reason = `${escapeControls(shorten(pointer))} is there twice: send each member once`;
   return new Problem(codes.invalidRequest, reason, pointer, pointer === "/id" ? undefined : id, subject);
 }
 

@@ -40,5 +40,5 @@ export const freeQueueBytes: number = 64 * 1024;
 /** Milliseconds without progress after which the end of a transport is not waited for any longer. */
 export const endGrace = 2_000;
 
-/** Milliseconds in which a peer that takes no more input may end its output: its last words are still read. */
+/** Milliseconds in which a peer that takes no more input may end its output: its last output is still read. */
 export const drainGrace = 100;

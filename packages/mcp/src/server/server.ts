@@ -309,9 +309,7 @@ function checkedPageSize(pageSize = 100): number {
 function declaredCapabilities(given: ServerOptions["capabilities"], subscriptions: boolean): ServerCapabilities {
   const declared: ServerCapabilities = readCapabilities("createServer", given);
   if (declared.resources?.subscribe !== true || subscriptions) return declared;
-  throw new TypeError(
-    "createServer: capabilities.resources.subscribe promises what resourceSubscriptions: false takes away",
-  );
+  throw new TypeError("createServer: capabilities.resources.subscribe contradicts resourceSubscriptions: false");
 }
 
 function checkedToolErrors(toolErrors: ToolErrors): ToolErrors {

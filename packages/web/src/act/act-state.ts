@@ -369,7 +369,7 @@ export async function resend(): Promise<void> {
   try {
     await call("sendRaw", { text: `${raw}${ends ? "\n" : ""}` });
     follows.value = view.value?.live === true;
-    announcement.value = "sent as it is: what answers it is in the list";
+    announcement.value = "sent unchanged: the response is shown in the list";
   } catch (error) {
     fail(error);
   }

@@ -64,7 +64,7 @@ export function Editor(): JSX.Element | null {
         )}
         <p class="says">
           {isRaw
-            ? "Nothing is repaired. The client does not know of it: what answers it is in the list."
+            ? "Nothing is repaired. The client ignores the response, which is shown in the list."
             : "The client writes a new id and its own members of _meta."}
         </p>
         <div class="buttons">

@@ -22,7 +22,7 @@ export function InputRequests(): JSX.Element {
 
 const titles = {
   form: "The server asks you to fill in a form",
-  url: "The server asks you to visit a page",
+  url: "The server asks you to open a URL",
   sampling: "The server asks for a message of a model (sampling)",
 } as const;
 
@@ -76,7 +76,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
       )}
       <div class="buttons">
         <button type="submit" class="main">
-          {kind === "url" ? "I have visited it" : "Send"}
+          {kind === "url" ? "I have opened it" : "Send"}
         </button>
         <button type="button" onClick={() => respond("decline")}>
           decline

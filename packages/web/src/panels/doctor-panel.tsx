@@ -26,7 +26,7 @@ export function DoctorPanel(): JSX.Element {
           <Check key={each.name} check={each} />
         ))}
       </ul>
-      {untried.length > 0 && <p class="unused">not tried, as they need what failed: {untried.join(", ")}</p>}
+      {untried.length > 0 && <p class="unused">skipped, because they need the failed check: {untried.join(", ")}</p>}
     </section>
   );
 }

@@ -17,7 +17,7 @@ export interface DefinitionChange {
 export interface DefinitionComparison {
   /** The list that the definitions come from. */
   readonly list: DefinitionList;
-  /** How many definitions are equal in both. */
+  /** The number of definitions that are equal in both. */
   readonly unchanged: number;
   /** The definitions that differ. */
   readonly changes: readonly DefinitionChange[];
@@ -45,7 +45,7 @@ export type ItemChange =
       readonly right: ComparedItem;
       /** Differences in the message, then in its response. */
       readonly changes: readonly ValueChange[];
-      /** The status or the broken rules differ. */
+      /** Whether the status or the broken rules differ. */
       readonly outcome: boolean;
     };
 
@@ -69,7 +69,7 @@ export interface Comparison {
   readonly same: number;
   /** Requests whose response took notably longer or shorter. */
   readonly latencies: readonly LatencyChange[];
-  /** The conversations do not differ. */
+  /** Whether the conversations do not differ. */
   readonly equal: boolean;
 }
 

@@ -15,9 +15,9 @@ import { metaOf } from "./operations.js";
 
 /** The declarations of both sides at the time of a message; undefined for a side that has declared nothing yet. */
 export interface Declared {
-  /** From `initialize`, or from the `_meta` of the last stateless request. */
+  /** The client's capabilities, from `initialize` or from the `_meta` of the last stateless request. */
   readonly clientCapabilities: JsonObject | undefined;
-  /** From the result of `initialize` or `server/discover`. */
+  /** The server's capabilities, from the result of `initialize` or `server/discover`. */
   readonly serverCapabilities: JsonObject | undefined;
 }
 

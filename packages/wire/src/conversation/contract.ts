@@ -11,7 +11,7 @@ const mostKept = 100;
 export interface ContractCapability {
   /** Members of the capabilities with dots between them: `tools.listChanged`. */
   readonly path: string;
-  /** The side has declared it. */
+  /** Whether the side has declared it. */
   readonly isDeclared: boolean;
   /** The messages that use it; undefined if no message would show it. */
   readonly uses: number | undefined;

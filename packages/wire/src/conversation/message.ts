@@ -8,7 +8,7 @@ export type MessageKind = "req" | "ntf" | "res" | "err" | "none";
 
 /** A request with its response and notifications. */
 export interface RecordedOperation {
-  /** From 1, in the order of the requests. */
+  /** The number of the operation, from 1, in the order of the requests. */
   readonly number: number;
   /** The request. */
   readonly request: WireMessage;
@@ -92,7 +92,7 @@ export interface OpenHttpExchange extends HttpExchange {
   isFaulty: boolean;
   readonly frames: Frame[];
   readonly messages: WireMessage[];
-  /** Its rules were applied. */
+  /** Whether its rules were applied. */
   judged: boolean;
 }
 

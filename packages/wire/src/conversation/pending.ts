@@ -51,7 +51,7 @@ interface Hint {
 
 /** Why the recorder withholds a frame. */
 interface Withheld {
-  /** It will never be passed on. */
+  /** Whether it will never be forwarded. */
   readonly isOver: boolean;
   readonly why: string;
 }
@@ -274,7 +274,7 @@ export function isProbe({ request: { method } }: RecordedOperation, { operations
   return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
 }
 
-/** A sender also cancels after a timeout: then a response was due, and did not come. */
+/** Whether a request was cancelled after a timeout: then a response was due, and did not come. */
 function hasTimedOut({ params: { reason } }: WireMessage): boolean {
   return typeof reason === "string" && /time(?:d|s)?[ -]?out|deadline/i.test(reason);
 }

@@ -5,7 +5,7 @@ import { bytesOf } from "../recording/frame.js";
 const mostKept = 20;
 const longest = 2_000;
 
-/** A piece of what the server wrote to stderr. */
+/** A piece of output of the server on stderr. */
 export interface StderrPiece {
   /** The number of the observation. */
   readonly n: number;
@@ -50,7 +50,7 @@ export class ServerProcess {
     return this.#startedAt;
   }
 
-  /** Why it could not be started. */
+  /** Why the process could not be started; undefined if it was. */
   get failure(): string | undefined {
     return this.#failure;
   }

@@ -33,7 +33,7 @@ export interface ListedTool {
 export interface HttpSession {
   /** The session id, from the response to `initialize`. */
   id: string | undefined;
-  /** The session uses HTTP+SSE, the transport of the first revision. */
+  /** Whether the session uses HTTP+SSE, the transport of the first revision. */
   isLegacy: boolean;
   /** The response that shows that the server has ended the session. */
   ended:
@@ -109,12 +109,12 @@ export class WireSession {
     return this.revision?.era;
   }
 
-  /** From `initialize`, or from the `_meta` of the last stateless request. */
+  /** The client's capabilities, from `initialize` or from the `_meta` of the last stateless request. */
   get clientCapabilities(): JsonObject | undefined {
     return this.#clientCapabilities;
   }
 
-  /** From the result of `initialize` or `server/discover`. */
+  /** The server's capabilities, from the result of `initialize` or `server/discover`. */
   get serverCapabilities(): JsonObject | undefined {
     return this.#serverCapabilities;
   }

@@ -8,7 +8,7 @@ export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
 
 /** A condition on a recording: `count(tool:search)>=1`, `p95(tool:search)<200ms`. */
 export interface Expectation {
-  /** As it was written. */
+  /** The text as written. */
   readonly text: string;
   /** The quantity that is measured. */
   readonly aggregate: Aggregate;

@@ -47,17 +47,17 @@ const kinds = "req res err ntf batch noise frag oauth stderr http life gap note 
 
 /** Every field except headers and JSON pointers, by name. */
 export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ["n", { kind: "number", quantity: "plain", says: "number of what was observed", read: ({ row }) => row.n }],
+  ["n", { kind: "number", quantity: "plain", says: "number of the observation", read: ({ row }) => row.n }],
   [
     "t",
     {
       kind: "number",
       quantity: "seconds",
-      says: "when, in seconds since the recording began",
+      says: "time in seconds since the recording began",
       read: ({ row }) => row.at,
     },
   ],
-  ["dir", { kind: "text", values: ["c2s", "s2c"], says: "which way it crossed", read: ({ row }) => direction(row) }],
+  ["dir", { kind: "text", values: ["c2s", "s2c"], says: "direction", read: ({ row }) => direction(row) }],
   ["kind", { kind: "text", values: kinds, says: "what it is", read: kindsOf }],
   ["method", { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf }],
   ["tool", { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) }],
@@ -78,7 +78,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
     {
       kind: "number",
       quantity: "milliseconds",
-      says: "from the request to the last byte of its answer; the answer has it",
+      says: "of a response, the time from the request to its last byte",
       read: ({ message }) => message && latencyOf(message),
     },
   ],
@@ -86,10 +86,7 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
     "size",
     { kind: "number", quantity: "bytes", says: "bytes of a frame or of stderr", read: ({ row }) => sizeOf(row) },
   ],
-  [
-    "verdict",
-    { kind: "text", values: ["ok", ...levels, "unjudged"], says: "what the rules say of it", read: verdictWords },
-  ],
+  ["verdict", { kind: "text", values: ["ok", ...levels, "unjudged"], says: "result of the rules", read: verdictWords }],
   [
     "rule",
     { kind: "text", says: "rule that it breaks", read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id) },
@@ -99,18 +96,18 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
     {
       kind: "text",
       values: ["client", "server", "host", "injected"],
-      says: "who is at fault",
+      says: "party at fault",
       read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "must" ? [party] : [])),
     },
   ],
-  ["session", { kind: "text", says: "connection or session that it crossed", read: ({ row }) => row.session?.name }],
+  ["session", { kind: "text", says: "connection or session that it belongs to", read: ({ row }) => row.session?.name }],
   ["code", { kind: "number", quantity: "plain", says: "code of an error, or of an exit", read: codeOf }],
   [
     "status",
     {
       kind: "number",
       quantity: "plain",
-      says: "status of the HTTP response that it is or came with",
+      says: "status of its HTTP response",
       read: ({ row }) => row.exchange?.response?.status,
     },
   ],
@@ -118,13 +115,17 @@ export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
     "stderr",
     {
       kind: "text",
-      says: "what the server wrote to stderr",
+      says: "output of the server on stderr",
       read: ({ row }) => (row.kind === "stderr" ? textOf(row) : undefined),
     },
   ],
   [
     "note",
-    { kind: "text", says: "what a person noted", read: ({ row }) => (row.kind === "note" ? textOf(row) : undefined) },
+    {
+      kind: "text",
+      says: "annotation by a person",
+      read: ({ row }) => (row.kind === "note" ? textOf(row) : undefined),
+    },
   ],
 ]);
 

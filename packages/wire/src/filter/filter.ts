@@ -247,7 +247,8 @@ class Parser {
   }
 
   #pattern(field: Field | "pointer", opAt: number): Pattern {
-    if (field !== "pointer" && field.kind !== "text") throw new Unexpected(opAt, "~ looks at texts, and this is none");
+    if (field !== "pointer" && field.kind !== "text")
+      throw new Unexpected(opAt, "~ tests texts, and this is not a text");
     const at = this.#at;
     const [, source, flag] = this.#take(regex) ?? [];
     if (source !== undefined) return pattern(source, flag === "i", at + 1);
@@ -318,7 +319,7 @@ interface ConditionFault {
 function faultOf(field: Field | "pointer", op: Operator, { text, quoted }: Written): ConditionFault | undefined {
   if (field === "pointer") return pointerFault(op, text);
   if (field.kind === "number") {
-    if (op === "has") return { says: "it is a number, and holds nothing: use : = != > < >= <=", ofOperator: true };
+    if (op === "has") return { says: "it is a number, which contains nothing: use : = != > < >= <=", ofOperator: true };
     const isRange = op === ":" && parseRange(text, field.quantity) !== undefined;
     if (isRange || (op === ":" && text === "*") || parseQuantity(text, field.quantity) !== undefined) return undefined;
     return {

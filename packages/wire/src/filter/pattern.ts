@@ -166,7 +166,7 @@ function compiled(written: string, flags: string): RegExp | undefined {
 }
 
 function notFrom(written: string): string {
-  return `it is no regular expression from ${escapeControls(JSON.stringify(written.slice(0, 20)))} on`;
+  return `it is not a regular expression from ${escapeControls(JSON.stringify(written.slice(0, 20)))} on`;
 }
 
 // A user's regular expression runs over the text of any peer: a backtracking engine could take exponential time. This engine

@@ -161,7 +161,7 @@ class Scanner {
     this.#space();
     const root = this.#value();
     this.#space();
-    if (this.#at < this.#bytes.length) throw this.#unexpected("nothing behind the value");
+    if (this.#at < this.#bytes.length) throw this.#unexpected("nothing after the value");
     return root;
   }
 

@@ -25,7 +25,7 @@ export interface RawResponse {
   readonly headers: Headers;
   /** The body, as far as it was read. */
   readonly text: string;
-  /** The body ended, or broke off, before reading stopped. */
+  /** Whether the body ended, or broke off, before reading stopped. */
   readonly isWhole: boolean;
 }
 

@@ -124,7 +124,7 @@ export class RecordingDecoder {
       return;
     }
     if (place.line === 1 && entry.k !== "hdr")
-      items.push({ damage: { ...place, says: "it is no header, and a recording begins with one", torn: false } });
+      items.push({ damage: { ...place, says: "it is not a header, and a recording begins with one", torn: false } });
     const unsummed = this.#missingSum(place, summed);
     if (unsummed !== undefined) items.push({ damage: unsummed });
     if (unsummed?.line !== place.line) items.push({ entry, place });
@@ -165,7 +165,7 @@ function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
   const open = ending === "" ? text : text.slice(0, -ending.length);
   // The ending is ASCII: its characters are its bytes.
   if (expected !== undefined && crc32(bytes.subarray(0, bytes.length - ending.length)) !== expected)
-    return { says: "its bytes are not those that were written: the checksum differs" };
+    return { says: "its bytes were changed: the checksum differs" };
   let value: unknown;
   try {
     value = JSON.parse(ending === "" ? text : `${open}}`);
@@ -272,7 +272,7 @@ function faultOf(value: unknown): string | undefined {
   const wrong = tests.find(([name, test]) => !test(value[name]));
   if (wrong !== undefined) return `its member "${wrong[0]}" is missing or cannot be that`;
   if ((value.k === "f" || value.k === "e") && !isBytes(value)) return 'it must have either "raw" or "b64"';
-  if (value.v !== undefined && !areRecordedVerdicts(value.v)) return 'its member "v" is no list of verdicts';
+  if (value.v !== undefined && !areRecordedVerdicts(value.v)) return 'its member "v" is not a list of verdicts';
   return undefined;
 }
 

@@ -70,9 +70,8 @@ const oauthMembers: ReadonlySet<string> = new Set(
 const privateMembers: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
 
 /**
- * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in
- * HTML, or in JSON that escapes `&`. The engine reads a lookbehind backwards: it finds the start of a line before it reaches
- * another pair, so that the match takes linear time.
+ * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in HTML,
+ * or in JSON that escapes `&`. The lookbehind reads backwards and stops at the start of a line, so a match takes linear time.
  */
 const oauthParameter =
   /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|nonce|assertion|request_uri|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;

@@ -24,7 +24,7 @@ export const wording = {
    * stronger requirement.
    */
   requirement({ doubt, sentence, level }: Pick<Verdict, "doubt" | "sentence" | "level">): string {
-    if (sentence === undefined) return "a note: no sentence of the specification demands it";
+    if (sentence === undefined) return "a note: the specification does not require it";
     if (doubt !== undefined) return `a note, because ${doubt}: “${sentence}”`;
     return `${level}: “${sentence}”`;
   },
@@ -69,7 +69,7 @@ export const wording = {
 
   /** A line that cannot be used, in words. */
   damage({ offset, bytes, says, torn }: RecordingDamage): string {
-    return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last, and breaks off" : ""}`;
+    return `${bytes} B at byte ${offset}: ${says}${torn ? "; it is the last line, and incomplete" : ""}`;
   },
 
   /** The result of an expectation, in words. */

@@ -57,7 +57,7 @@ export interface CheckReport {
   readonly failOn: readonly Concern[];
   /** The concerns that fail the report, of those chosen with `failOn`. */
   readonly failedFor: readonly Concern[];
-  /** No concern fails the report, and every expectation holds. */
+  /** Whether no concern fails the report, and every expectation holds. */
   readonly passed: boolean;
 }
 

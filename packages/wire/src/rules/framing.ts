@@ -54,7 +54,7 @@ export const framingRules: readonly Rule[] = [
       if (continues !== undefined && line > 2) return;
       if (continues !== undefined)
         yield {
-          says: `it goes on with the message that frame ${continues.n} begins: JSON that is printed over several lines`,
+          says: `it continues the message that frame ${continues.n} begins: JSON printed on several lines`,
         };
       else if (json.fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
     },
@@ -97,7 +97,7 @@ export const framingRules: readonly Rule[] = [
       if (root?.kind !== "array" || unknownVersion !== undefined) return;
       // Before a revision is negotiated, batches do not exist; a batch with `initialize` has a rule of its own.
       if (revision?.facts.batches !== true) {
-        const where = revision?.version ?? "what comes before a revision is agreed on";
+        const where = revision?.version ?? "a conversation before the negotiation";
         if (!opensConversation(root, frame.bytes)) yield { says: `${where} has no batches` };
       } else if (root.elements.length === 0) yield { says: "a batch must hold a message" };
     },

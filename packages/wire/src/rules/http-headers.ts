@@ -104,7 +104,7 @@ export const httpHeaderRules: readonly Rule[] = [
       for (const param of "params" in mirrored ? mirrored.params : []) {
         const header = headerOf(request, param.header);
         if (isMirrored(param, message.params.arguments, header)) continue;
-        const says = `${param.header} ${header === undefined ? "is missing" : "is not what the argument says"}`;
+        const says = `${param.header} ${header === undefined ? "is missing" : "differs from the argument"}`;
         yield { party: "client", says, header: param.header.toLowerCase() };
       }
     },
@@ -217,7 +217,10 @@ function isSent(request: HttpEntry, messages: readonly WireMessage[]): boolean {
   return request.method === "GET" || (request.method === "POST" && messages.some(({ from }) => from === "client"));
 }
 
-/** Statuses that HTTP and authorization give before a server looks for a session, and those of a server that fails. */
+/**
+ * Whether a status can have another reason than the session: it is given before a server looks for the session, or by a failing
+ * server.
+ */
 function isOtherwiseRefused(status: number): boolean {
   return status >= 500 || (status >= 300 && status < 400) || otherRefusals.has(status);
 }

@@ -139,7 +139,11 @@ const repeatedNames: Look = (node) => {
   return node.members.flatMap(({ key, keyStart, value }) => {
     if (!seen.has(key)) seen.add(key);
     else
-      return { says: `the name ${quoted(key)} stood here before`, token: key, range: [keyStart, value.end] as const };
+      return {
+        says: `the name ${quoted(key)} occurred here before`,
+        token: key,
+        range: [keyStart, value.end] as const,
+      };
     return [];
   });
 };

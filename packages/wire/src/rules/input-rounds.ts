@@ -20,7 +20,7 @@ export const inputRules: readonly Rule[] = [
     *check({ result, operation }) {
       const { method } = operation?.request ?? {};
       if (result?.resultType !== "input_required" || method === undefined || mayAsk.has(method)) return;
-      yield { says: `${method} is not answered with a question`, pointer: "/result/resultType" };
+      yield { says: `${method} cannot have an input_required result`, pointer: "/result/resultType" };
     },
   },
   {
@@ -84,7 +84,7 @@ function* compareInput({ inputResponses, requestState }: JsonObject, { answer }:
   const asked = answer?.result ?? {};
   const before = `frame ${answer?.frame.n}`;
   if (asked.requestState !== undefined && requestState === undefined)
-    yield { says: `the requestState of ${before} does not come back`, pointer: "/params" };
+    yield { says: `the requestState of ${before} is not returned`, pointer: "/params" };
   const questions = isObject(asked.inputRequests) ? asked.inputRequests : {};
   for (const key of Object.keys(isObject(inputResponses) ? inputResponses : {}))
     if (!Object.hasOwn(questions, key))

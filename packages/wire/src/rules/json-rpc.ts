@@ -190,7 +190,7 @@ export const jsonRpcRules: readonly Rule[] = [
     *check(message) {
       const code = errorCode(message);
       if (code === undefined || code < -32_768 || code > -32_100 || predefined.has(code)) return;
-      yield { says: `the code ${code} is kept by JSON-RPC, and has no meaning`, pointer: "/error/code" };
+      yield { says: `the code ${code} is reserved by JSON-RPC, and has no meaning`, pointer: "/error/code" };
     },
   },
 ];
@@ -240,7 +240,7 @@ function isCall({ kind }: WireMessage): boolean {
   return kind === "req" || kind === "ntf";
 }
 
-/** `1e400` overflows a double but is still an integer; only fractions are rejected. */
+/** Whether a value is an integer. `1e400` overflows a double but is still an integer; only fractions are rejected. */
 function isInteger(value: unknown): boolean {
   return typeof value === "number" && (Number.isInteger(value) || !Number.isFinite(value));
 }

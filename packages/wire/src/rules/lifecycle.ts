@@ -40,7 +40,7 @@ export const lifecycleRules: readonly Rule[] = [
       if (message.method === methods.initialize || message.method === methods.ping) return;
       // Reported once for each session: every later request lacks the handshake, too.
       if (session.operations.some(({ request }) => skipsHandshake(request))) return;
-      yield { says: `${describeValue(message.method)} is asked for before initialize`, pointer: "/method" };
+      yield { says: `${describeValue(message.method)} is requested before initialize`, pointer: "/method" };
     },
   },
   {
@@ -59,7 +59,7 @@ export const lifecycleRules: readonly Rule[] = [
       if (method === methods.ping || method === methods.initialize || isShared) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
       if (phase !== "initializing" && phase !== "answered") return;
-      const says = `${describeValue(method)} is asked for before ${missing[phase]}`;
+      const says = `${describeValue(method)} is requested before ${missing[phase]}`;
       yield { says, pointer: "/method", ...(phase === "answered" && { by: ready }) };
     },
   },
@@ -77,7 +77,7 @@ export const lifecycleRules: readonly Rule[] = [
     on: "message",
     *check({ method }, { phase, isWhole, isShared }) {
       if (method === methods.ping || phase === "ready" || !isWhole || isShared) return;
-      yield { says: `${describeValue(method)} is asked for before ${notifications.initialized}`, pointer: "/method" };
+      yield { says: `${describeValue(method)} is requested before ${notifications.initialized}`, pointer: "/method" };
     },
   },
   {
@@ -150,7 +150,7 @@ export const lifecycleRules: readonly Rule[] = [
     *check(message) {
       const place = versionPlace(message);
       if (place === undefined || revisionOf(place.version)?.era !== "stateless") return;
-      yield { says: `${place.version} has no initialize, so no handshake can settle on it`, pointer: place.pointer };
+      yield { says: `${place.version} has no initialize, so a handshake cannot negotiate it`, pointer: place.pointer };
     },
   },
   {

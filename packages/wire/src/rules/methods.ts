@@ -54,7 +54,7 @@ export const methodRules: readonly Rule[] = [
     *check({ method = "" }) {
       const meant = methodAliases.get(method);
       if (meant === undefined) return;
-      const from = meant.origin === "tutorials" ? "tutorials call it so" : `it is a word of the ${meant.origin}`;
+      const from = meant.origin === "tutorials" ? "tutorials use this name" : `it is a name of the ${meant.origin}`;
       yield {
         says: `did you mean ${meant.method}? No revision has ${describeValue(method)}: ${from}`,
         pointer: "/method",

@@ -81,7 +81,10 @@ export const pairingRules: readonly Rule[] = [
       if (facts.errorId === "optional" && message.id === "null")
         yield { says: "the schema of this revision has the id left out, and JSON-RPC has null", pointer: "/id" };
       if (facts.errorId === "required" && message.id === undefined)
-        yield { says: "the schema of this revision wants an id, and JSON-RPC wants it to be null", pointer: "/id" };
+        yield {
+          says: "the schema of this revision requires an id, and JSON-RPC requires it to be null",
+          pointer: "/id",
+        };
     },
   },
 ];

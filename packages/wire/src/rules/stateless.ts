@@ -110,7 +110,7 @@ export const statelessRules: readonly Rule[] = [
       if (!isKept || Object.values(codes).includes(code)) return;
       const [before] = versionsWithCode(code);
       const why = before === undefined ? "it has no meaning yet" : `it is of ${before}`;
-      const says = `the code ${code} is kept by the specification: ${why}`;
+      const says = `the code ${code} is reserved by the specification: ${why}`;
       yield { says, pointer: "/error/code", ...(before !== undefined && { by: formerCodes }) };
     },
   },

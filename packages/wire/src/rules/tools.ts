@@ -134,7 +134,7 @@ export const toolRules: readonly Rule[] = [
         const { name } = definition;
         if (typeof name !== "string") continue;
         if (!/^[\w.-]{1,128}$/.test(name))
-          yield { says: `${describeValue(name)} is a name that not every client takes`, pointer: `${pointer}/name` };
+          yield { says: `${describeValue(name)} is a name that not every client accepts`, pointer: `${pointer}/name` };
         else if (seen.has(name))
           yield {
             says: `another tool has the name ${describeValue(name)}`,
@@ -218,7 +218,7 @@ export const toolRules: readonly Rule[] = [
     on: "message",
     *check(message) {
       if (errorCode(message) !== codes.internalError) return;
-      const remedy = "throw a ToolError with what it may read, or see the server's own log for what was thrown";
+      const remedy = "throw a ToolError with a message for the model; the server's log has the thrown error";
       yield { says: `the model does not learn why the tool has failed: ${remedy}`, pointer: "/error/code" };
     },
   },

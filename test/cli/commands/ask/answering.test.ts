@@ -248,7 +248,7 @@ describe.runIf(hasTerminals)("at a terminal", () => {
     });
     await using http = await serveHttp(server);
     const run = inTerminal(["call", "--revision", "2025-11-25", http.url, "balance"]);
-    await run.answer("asks you to visit a page: Sign in", "");
+    await run.answer("asks you to open a URL: Sign in", "");
     const { code, stdout } = await run.ended;
     expect(stdout).toContain("42\n");
     expect(code).toBe(0);

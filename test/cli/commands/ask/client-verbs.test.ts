@@ -119,7 +119,7 @@ test.concurrent.each([
   [["prompt", "review", "language:=1", ...library], "language is text here, and not JSON"],
   [["prompt", ...library], "there is no prompt to get"],
   [["read", ...library], "there is no resource to read"],
-  [["read", "a:/b", "c:/d", ...library], "there is a word too many: c:/d"],
+  [["read", "a:/b", "c:/d", ...library], "unexpected argument: c:/d"],
   [["complete", "review", ...library], "there is no argument to complete"],
   [
     ["read", "a:/b", ...toolsServer],

@@ -96,8 +96,8 @@ describe("a saved request", () => {
       ["a\\b", "has a path separator"],
       [".hidden", "begins with ."],
       ["@sum", "begins with @"],
-      ["a\u0007", "has a character that does not show"],
-      ["a\u202eb", "has a character that does not show"],
+      ["a\u0007", "has a hidden character"],
+      ["a\u202eb", "has a hidden character"],
       ["NUL", "is a device on Windows"],
       ["com1.old", "is a device on Windows"],
       ["what?", "which Windows forbids"],
@@ -150,7 +150,7 @@ describe("the folder of saved requests", () => {
       expect.stringMatching(/^\.parlance\/requests\/broken\.json:3:14: /),
       expect.stringMatching(/^\.parlance\/requests\/empty\.json:1:1: /),
       ".parlance/requests/list.json:1:1: a request is an object",
-      '.parlance/requests/number.json:1:31: "params" is no object',
+      '.parlance/requests/number.json:1:31: "params" must be an object',
       '.parlance/requests/typo.json:3:12: a request has no member "parms"',
       "",
     ]);
@@ -170,7 +170,7 @@ describe("the folder of saved requests", () => {
       const { stdout, stderr } = await folder.call("@", "--json");
       expect(stdout).toBe("[]\n");
       expect(stderr).toContain(".parlance/requests/link.json: it is a link\n");
-      expect(stderr).toContain(".parlance/requests/pipe.json: it is no file\n");
+      expect(stderr).toContain(".parlance/requests/pipe.json: it is not a file\n");
       expect((await folder.call("@../../secret", ...toolsServer)).stderr).toContain("has a path separator");
     },
   );

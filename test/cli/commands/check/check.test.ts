@@ -67,7 +67,7 @@ test.concurrent("what a check fails on is chosen", async ({ onTestFinished }) =>
   );
   expect(codes.map(({ code }) => code)).toEqual([2, 2, 2, 0]);
   const wrong = await files.run("check", "last", "--fail-on", "worse");
-  expect(wrong.stderr).toContain("There is no worse: take of must,should,may,pending,crash,empty,gap,damage.");
+  expect(wrong.stderr).toContain("There is no worse: choose from must,should,may,pending,crash,empty,gap,damage.");
   expect(wrong.code).toBe(1);
 });
 
@@ -95,7 +95,7 @@ test.concurrent("a recording is read from stdin, and from a file that gzip has m
   const piped = files.start(["check", "-"], text);
   expect((await piped.ended).stdout).toMatch(/^ {2}stdin:8 {2}frame 7, server/m);
   const empty = await files.run("check", "-");
-  expect(empty.stderr).toMatch(/^✖ stdin holds no line of a recording\n/);
+  expect(empty.stderr).toMatch(/^✖ stdin has no line of a recording\n/);
   expect(empty.code).toBe(6);
 });
 

@@ -4,8 +4,8 @@ import { EntryWriter, levelOf, type RawClient } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import { probes } from "../../../../packages/cli/src/commands/check/examination/examine.js";
 import {
-  type Finding,
   type Probe,
+  type ProbeOutcome,
   Subject,
   verdictOf,
 } from "../../../../packages/cli/src/commands/check/examination/probe.js";
@@ -46,7 +46,7 @@ function tried(places: ReturnType<typeof placesOf>): ReturnType<typeof placesOf>
 }
 
 /** The finding of a probe on a server. */
-async function found({ probe, revision, transport }: Place, quirk: Quirk, timeout: number): Promise<Finding> {
+async function found({ probe, revision, transport }: Place, quirk: Quirk, timeout: number): Promise<ProbeOutcome> {
   const server = new RawServer(revision, quirk);
   await using http = transport === "http" ? await plainHttp(server.listener) : undefined;
   const writer = new EntryWriter(() => undefined);

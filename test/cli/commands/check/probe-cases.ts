@@ -240,11 +240,11 @@ export const probeCases: readonly ProbeCase[] = [
     quirk: protectedServer({ metadata: (sound) => ({ ...sound, authorization_servers: [] }) }),
     says: /^`authorization_servers` is \[\]/,
   },
-  { probe: "XA-5", quirk: protectedServer({ invalid: 403 }), says: /^a token that is none gets the status 403/ },
+  { probe: "XA-5", quirk: protectedServer({ invalid: 403 }), says: /^a token of arbitrary text gets the status 403/ },
   {
     probe: "XA-6",
     quirk: protectedServer({ challenge: (sound) => sound.replace(', error="invalid_token"', "") }),
-    says: /^a token that is none gets a challenge without an error$/,
+    says: /^a token of arbitrary text gets a challenge without an error$/,
   },
   { probe: "XA-7", quirk: protectedServer({ accepts: "foreign" }), says: /^the status is 200, expected a refusal$/ },
   { probe: "XA-8", quirk: protectedServer({ accepts: "query" }), says: /^the status is 200, expected 401$/ },

@@ -33,7 +33,7 @@ test("a line that has changed is named with its place, and the rest is judged", 
   expect(stdout).toContain("✖ 1 violation (R-5 ×1) · 2 notes · ✖ 1 crash · ✖ 1 request unanswered · ✖ 2 lines damaged");
   const offset = lines.slice(0, 7).join("").length;
   expect(stdout).toContain(
-    `\nDamaged\n  ${path}:8  ${(lines[7] ?? "").length - 1} B at byte ${offset}: its bytes are not those`,
+    `\nDamaged\n  ${path}:8  ${(lines[7] ?? "").length - 1} B at byte ${offset}: its bytes were changed`,
   );
   expect(stdout).toMatch(/:16 {2}.* their SHA-256 differs\n/);
   expect(code).toBe(6);
@@ -80,5 +80,5 @@ test("tail names a damaged line among the others", async () => {
   const files = await recordingFiles();
   await files.write("changed.parlance.jsonl", text.replace("got a call", "got a cell"));
   const { stdout } = await files.run("tail", "--no-follow", "n:6..8");
-  expect(stdout).toMatch(/ 6 .*progress.*\n✖ line 8 is damaged: its bytes are not those.*\n +8 /);
+  expect(stdout).toMatch(/ 6 .*progress.*\n✖ line 8 is damaged: its bytes were changed.*\n +8 /);
 });

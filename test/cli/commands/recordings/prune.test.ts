@@ -106,7 +106,7 @@ test("a recording that a tap writes is never deleted, however old it looks", asy
   const name = await onlyFile(files.directory);
   await age(join(files.directory, name), 400);
   const { stdout } = await files.run("prune", "--keep", "0");
-  expect(stdout).toContain("left alone, it may still be written, or not be deleted: ");
+  expect(stdout).toContain("not deleted, because it may still be written, or for lack of permission: ");
   expect(await readdir(files.directory)).toEqual([name]);
   await client.close();
   await files.run("prune", "--keep", "0");

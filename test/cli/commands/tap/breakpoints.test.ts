@@ -241,6 +241,6 @@ test("a fault is switched on and off, and the recording names the frames that it
 
 test("a breakpoint without a page is refused", async () => {
   const { code, stderr } = await parlance(["tap", "--break", "method:ping", "--", process.execPath, "-e", echo]);
-  expect(stderr).toContain("only the page can release what a breakpoint holds");
+  expect(stderr).toContain("only the page can release held messages");
   expect(code).toBe(1);
 });

@@ -211,7 +211,7 @@ export const authorizationCases: readonly RuleCase[] = [
     withChallengedScopes,
     "authorization",
     { server: { ...steps.server, ...reply({ ...serverMetadata, code_challenge_methods_supported: undefined }) } },
-    { back: 2, party: "client", says: "its metadata have no `code_challenge_methods_supported`" },
+    { back: 2, party: "client", says: "its metadata has no `code_challenge_methods_supported`" },
   ),
   signIn(
     "AU-11",

@@ -159,7 +159,7 @@ export const flowsCases: readonly RuleCase[] = [
       talk.result(1, { ...questions, requestState: "s" }),
       talk.request(2, "tools/call", { name: "add", arguments: {}, ...answers }),
     ],
-    found: { party: "client", pointer: "/params", says: /^the requestState of frame \d+ does not come back$/ },
+    found: { party: "client", pointer: "/params", says: /^the requestState of frame \d+ is not returned$/ },
     legal: (talk) => [
       ...talk.opening({ client: { elicitation: {} } }),
       talk.call(1),

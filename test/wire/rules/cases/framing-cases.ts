@@ -42,7 +42,7 @@ export const framingCases: readonly RuleCase[] = [
     rule: "E-2",
     why: "for two messages in one frame",
     breaks: (talk) => onSocket([...talk.opening(), `${talk.list(1)}${talk.list(2).slice(2)}`]),
-    found: { party: "client", says: /^it is not JSON: expected nothing behind the value/ },
+    found: { party: "client", says: /^it is not JSON: expected nothing after the value/ },
     legal: (talk) => onSocket([...talk.opening(), talk.list(1), talk.listed(1)]),
   },
   {

@@ -111,7 +111,7 @@ export const httpCases: readonly RuleCase[] = [
     rule: "H-7",
     where: ofStateless,
     breaks: (talk) => calling(talk, { "mcp-param-a": "3" }),
-    found: { back: 4, party: "client", header: "mcp-param-a", says: "Mcp-Param-A is not what the argument says" },
+    found: { back: 4, party: "client", header: "mcp-param-a", says: "Mcp-Param-A differs from the argument" },
     legal: (talk) => calling(talk, { "mcp-param-a": "2.0" }),
   },
   {
@@ -196,7 +196,7 @@ export const httpCases: readonly RuleCase[] = [
     rule: "H-13",
     why: "for two messages in one event",
     breaks: (talk) => streamed(talk, `${talk.listed(1)}${talk.listed(1).slice(2)}`),
-    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing behind the value/ },
+    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing after the value/ },
     legal: (talk) => streamed(talk, talk.listed(1)),
   },
   {
@@ -229,7 +229,7 @@ export const httpCases: readonly RuleCase[] = [
     rule: "H-15",
     why: "for two messages",
     breaks: (talk) => replied(talk, `${talk.listed(1)}\n${talk.listed(1).slice(2)}`),
-    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing behind the value/ },
+    found: { back: 1, party: "server", says: /^it is not JSON: expected nothing after the value/ },
     legal: (talk) => replied(talk, talk.listed(1)),
   },
   {

@@ -19,7 +19,7 @@ export const lifecycleCases: readonly RuleCase[] = [
     why: "before the answer to initialize",
     where: ofHandshake,
     breaks: (talk) => [...talk.opening().slice(0, 1), talk.list(1)],
-    found: { party: "client", pointer: "/method", says: '"tools/list" is asked for before the answer to initialize' },
+    found: { party: "client", pointer: "/method", says: '"tools/list" is requested before the answer to initialize' },
     legal: (talk) => [...talk.opening().slice(0, 1), talk.request(1, "ping")],
   },
   {
@@ -27,7 +27,7 @@ export const lifecycleCases: readonly RuleCase[] = [
     why: "before initialized",
     where: ofHandshake,
     breaks: (talk) => [...talk.opening().slice(0, 2), talk.list(1)],
-    found: { party: "client", pointer: "/method", says: '"tools/list" is asked for before notifications/initialized' },
+    found: { party: "client", pointer: "/method", says: '"tools/list" is requested before notifications/initialized' },
     legal: (talk) => [...talk.opening(), talk.list(1)],
   },
   {

@@ -25,7 +25,7 @@ export const methodsCases: readonly RuleCase[] = [
     found: {
       party: "client",
       pointer: "/method",
-      says: 'did you mean notifications/initialized? No revision has "initialized": it is a word of the language server protocol',
+      says: 'did you mean notifications/initialized? No revision has "initialized": it is a name of the language server protocol',
     },
     legal: (talk) => talk.opening(),
   },

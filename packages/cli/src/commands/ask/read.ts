@@ -31,7 +31,7 @@ export function registerRead(program: Command, invocation: Invocation): void {
 async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation: Invocation): Promise<number> {
   const [uri, ...more] = rest;
   if (uri === undefined) throw usageFailure("there is no resource to read", "parlance read <uri> -- node server.js");
-  if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, "parlance help read");
+  if (more.length > 0) throw usageFailure(`unexpected argument: ${more.join(" ")}`, "parlance help read");
   return askServer<ReadResourceResult>(
     { target, flags, invocation },
     {

@@ -27,7 +27,7 @@ export function registerSubscribe(program: Command, invocation: Invocation): voi
     description: about,
     words: "[uri…]",
     json: "print one JSON object per line, for programs",
-    addOptions: (command) => void command.option("--count <n>", "end after so many updates", countOf),
+    addOptions: (command) => void command.option("--count <n>", "end after this many updates", countOf),
     examples: `  parlance subscribe "node server.js" file:///notes/today.md
   parlance subscribe --count 1 board:today -- node server.js
   parlance subscribe https://example.com/mcp`,

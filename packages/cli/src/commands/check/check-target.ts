@@ -25,9 +25,9 @@ export interface CheckTargetOptions {
   readonly timeout: number;
   /** Default: every revision. */
   readonly revision?: readonly string[];
-  /** Show passed probes, too. */
+  /** Whether to show passed probes, too. */
   readonly all?: true;
-  /** Report features of tool definitions that model providers refuse. */
+  /** Whether to report features of tool definitions that model providers refuse. */
   readonly portability?: true;
   readonly record?: string;
   readonly format: ReportFormat;

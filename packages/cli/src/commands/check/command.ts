@@ -45,32 +45,32 @@ interface CheckFlags extends ConversationFlags {
   readonly json?: true;
 }
 
-const checkHelp = `What --fail-on takes, with commas (default: ${defaultConcerns.join(",")})
+const checkHelp = `The values of --fail-on, separated by commas (default: ${defaultConcerns.join(",")})
   must      something breaks a requirement of the protocol
   should    something does not follow a recommendation
   may       something is worth knowing
-  pending   a request was never answered; one that its sender cancelled, or that
-            still waits when the recording breaks off, does not count
-  crash     the server ended with an error while its client was there
+  pending   a request has no response, was not cancelled, and was not still
+            waiting at the end of an incomplete recording
+  crash     the server ended with an error while its client was connected
   empty     no frame was recorded
   gap       the recorder could not write everything
   damage    a line of the recording cannot be read
 
 An <expectation> is count(filter) compared with a number, or min max p50 p95 p99
-of the latency of what a filter leaves: 'count(tool:search)>=1' or
+of the latency of the matching rows: 'count(tool:search)>=1' or
 'p95(tool:*)<200ms'.
 
 Exit codes:
   0  clean
   1  the command line is wrong
-  2  something was found that it is to fail on, or an expectation does not hold
+  2  a finding of --fail-on, or an expectation that does not hold
   3  the server could not be started or reached
-  6  the recording is damaged: what can be read of it was judged`;
+  6  the recording is damaged; its readable lines were checked`;
 
-const about = `Judge a recording by the rules of the protocol: for people, and for build
-servers. Or examine a server: it is asked, in each revision that it speaks,
-everything that can be asked from outside. Tools are called only if they are
-marked read-only or leave out what they need; nothing is changed.`;
+const about = `Check a recording, or a server, by the rules of the protocol: for people, and
+for build servers. A server is examined in each revision that it supports, by
+probes from outside. Tools are called only if they are marked read-only, or
+without their required arguments; nothing is changed.`;
 
 const examples = `Examples:
   parlance check last
@@ -89,19 +89,25 @@ export function registerCheck(program: Command, invocation: Invocation): void {
       "[options] <recording>\n       parlance check [options] <target>\n       parlance check [options] -- command args…",
     )
     .argument("[target]", "see below")
-    .addOption(new Option("--fail-on <concerns>", "what is not clean, see below").argParser(readConcerns))
-    .option("--allow-unanswered", "requests that were never answered are clean, too")
-    .option("--portability", "say what model providers refuse in the definitions of tools")
-    .option("--expect <expectation>", "what must hold, see below; may be repeated", expectation)
-    .addOption(new Option("--format <format>", "how to print it").choices([...reportFormats]).default("text"))
+    .addOption(
+      new Option("--fail-on <concerns>", "the findings that fail the check, see below").argParser(readConcerns),
+    )
+    .option("--allow-unanswered", "do not fail on requests without a response")
+    .option("--portability", "report what model providers refuse in tool definitions")
+    .option("--expect <expectation>", "a condition that must hold, see below; may be repeated", expectation)
+    .addOption(new Option("--format <format>", "the format of the report").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
-    .option("--revision <version>", "examine a server in this one; may be repeated", readRevision)
-    .option("--all", "show what a server did right, too")
-    .option("--record <file>", "keep what was said to a server, and what it said")
-    .option("--foreign-token-env <variable>", "it has a token of another server, to be refused", authorizationIn)
-    .option("--other-token-env <variable>", "it has a token of another user of the server", authorizationIn)
+    .option("--revision <version>", "examine the server in this revision only; may be repeated", readRevision)
+    .option("--all", "also show the probes that passed")
+    .option("--record <file>", "record the conversation with the server to this file")
+    .option(
+      "--foreign-token-env <variable>",
+      "the variable with a token for another server, which must be refused",
+      authorizationIn,
+    )
+    .option("--other-token-env <variable>", "the variable with a token of another user of the server", authorizationIn)
     .setOptionValue("expect", []);
-  addConversationOptions(command, "how long a server has for each answer", "5s")
+  addConversationOptions(command, "how long to wait for each response", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
 }
@@ -120,7 +126,8 @@ function authorizationIn(variable: string): string {
 function readConcerns(text: string): readonly Concern[] {
   const words = text.split(",").filter((word) => word !== "");
   const unknown = words.find((word) => !(concerns as readonly string[]).includes(word));
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no ${unknown}: take of ${concerns.join(",")}.`);
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no ${unknown}: choose from ${concerns.join(",")}.`);
   return words as readonly Concern[]; // Each was looked up.
 }
 
@@ -166,7 +173,7 @@ async function recordingOf(word: string): Promise<string | undefined> {
   if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;
   throw usageFailure(
     `${path} is no recording: it does not begin with the header of one`,
-    `a command goes behind --: parlance check -- ${path}`,
+    `a command goes after --: parlance check -- ${path}`,
   );
 }
 

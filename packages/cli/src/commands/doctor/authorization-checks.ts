@@ -10,7 +10,7 @@ import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages 
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
-import { type Check, type Endpoint, type Finding, type HttpReply, initialize } from "./check.js";
+import { type Check, type Endpoint, type CheckResult, type HttpReply, initialize } from "./check.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
 
@@ -43,22 +43,22 @@ export function authorizationChecks(
   let named: NamedInMetadata = {};
   const token = isRefused ? tokenOf(endpoint) : undefined;
   return [
-    { name: "challenge", run: async () => challengeFinding(answer) },
+    { name: "challenge", run: async () => challengeResult(answer) },
     {
       name: "metadata",
-      run: () => metadataFinding(endpoint.url, answer, send, (metadata) => (named = metadata)),
+      run: () => metadataResult(endpoint.url, answer, send, (metadata) => (named = metadata)),
     },
-    ...(token === undefined ? [] : [{ name: "token", run: async () => tokenFinding(token, endpoint.url, named) }]),
-    { name: "sign-in", run: async () => signInFinding(await examined()) },
-    { name: "client id", run: async () => clientIdFinding(await examined()) },
-    { name: "token request", run: async () => tokenEndpointFinding(await examined(), send) },
+    ...(token === undefined ? [] : [{ name: "token", run: async () => tokenResult(token, endpoint.url, named) }]),
+    { name: "sign-in", run: async () => signInResult(await examined()) },
+    { name: "client id", run: async () => clientIdResult(await examined()) },
+    { name: "token request", run: async () => tokenEndpointResult(await examined(), send) },
     badTokenCheck(endpoint.url, send),
   ];
 }
 
 /** Whether a server refuses tokens that are none. */
 export function badTokenCheck(url: URL, send: Send): Check {
-  return { name: "bad tokens", run: () => badTokenFinding(url, send) };
+  return { name: "bad tokens", run: () => badTokenResult(url, send) };
 }
 
 /** A sign-in of the user, as `parlance login` does it: some faults show only then. */
@@ -79,17 +79,17 @@ export function loginCheck(url: URL): Check {
   };
 }
 
-function failedStep({ received, expected, remedy, step }: NonNullable<ExaminedSignIn["failure"]>): Finding {
+function failedStep({ received, expected, remedy, step }: NonNullable<ExaminedSignIn["failure"]>): CheckResult {
   return failed(received, remedy, stepPages[step], [`${step}: expected ${expected}`]);
 }
 
-function failed(says: string, remedy: string, rule: string, seen: readonly string[] = []): Finding {
+function failed(says: string, remedy: string, rule: string, seen: readonly string[] = []): CheckResult {
   return { state: "failed", says, remedy, rule, seen, exitCode: exitCodes.unreachable };
 }
 
-const nothing: Finding = { state: "absent", says: "cannot be checked without the check before" };
+const nothing: CheckResult = { state: "absent", says: "cannot be checked, because the previous check failed" };
 
-function challengeFinding(answer: HttpReply): Finding {
+function challengeResult(answer: HttpReply): CheckResult {
   const rule = `${page}#protected-resource-metadata-discovery-requirements`;
   const challenge = answer.headers.get("www-authenticate");
   if (challenge === null)
@@ -105,7 +105,7 @@ function challengeFinding(answer: HttpReply): Finding {
       : ["it does not say where the metadata is: clients look at the well-known places"]),
     ...(challengeParameter(answer, "scope") !== undefined
       ? []
-      : ["it names no scope: clients ask for all that the metadata lists"]),
+      : ["it names no scope: clients request all scopes of the metadata"]),
   ];
   return { state: "ok", says: challenge, notes };
 }
@@ -116,12 +116,12 @@ interface NamedInMetadata {
   readonly authorization_servers?: unknown;
 }
 
-async function metadataFinding(
+async function metadataResult(
   url: URL,
   answer: HttpReply,
   send: Send,
   onMetadata: (metadata: NamedInMetadata) => void,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const rule = "https://www.rfc-editor.org/rfc/rfc9728#section-3.3";
   const headers = { accept: "application/json", origin: "http://localhost:6274" };
   const replies = await Promise.all(
@@ -137,7 +137,7 @@ async function metadataFinding(
   if (typeof resource !== "string" || !covers(resource, url))
     return failed(
       `\`resource\` is ${JSON.stringify(resource)}`,
-      `it has to be ${url.origin}${url.pathname}, or a part of it that ends before a slash: clients refuse another one`,
+      `it has to be ${url.origin}${url.pathname}, or a prefix of it that ends before a slash: clients refuse any other`,
       rule,
       seen,
     );
@@ -163,7 +163,7 @@ function tokenOf({ headers }: Endpoint): string | undefined {
  * Compares a token that the server has refused with what the metadata demands of tokens. The claims are read without a check of
  * the signature, which only shows the user their own token.
  */
-function tokenFinding(token: string, url: URL, { resource, authorization_servers: servers }: NamedInMetadata): Finding {
+function tokenResult(token: string, url: URL, { resource, authorization_servers: servers }: NamedInMetadata): CheckResult {
   const rule = `${page}#token-handling`;
   const login = `parlance login ${shellWord(url.href)}`;
   const claims = claimsOf(token);
@@ -209,7 +209,7 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined 
   return isObject(claims) ? claims : undefined;
 }
 
-function signInFinding({ authorization, metadata, failure }: ExaminedSignIn): Finding {
+function signInResult({ authorization, metadata, failure }: ExaminedSignIn): CheckResult {
   if (failure !== undefined) return failedStep(failure);
   if (metadata === undefined)
     return failed(
@@ -228,7 +228,7 @@ function signInFinding({ authorization, metadata, failure }: ExaminedSignIn): Fi
   };
 }
 
-function clientIdFinding({ metadata }: ExaminedSignIn): Finding {
+function clientIdResult({ metadata }: ExaminedSignIn): CheckResult {
   if (metadata === undefined) return nothing;
   const ways = [
     ...(metadata.client_id_metadata_document_supported === true ? ["client ID metadata documents"] : []),
@@ -243,7 +243,7 @@ function clientIdFinding({ metadata }: ExaminedSignIn): Finding {
 }
 
 /** Whether the token endpoint refuses an invalid code, in JSON. */
-async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): Promise<Finding> {
+async function tokenEndpointResult({ metadata }: ExaminedSignIn, send: Send): Promise<CheckResult> {
   const url = metadata?.token_endpoint;
   if (typeof url !== "string" || !URL.canParse(url)) return nothing;
   const fields = {
@@ -269,7 +269,7 @@ async function tokenEndpointFinding({ metadata }: ExaminedSignIn, send: Send): P
   return failed(`${url} answers an invalid code with ${http.status} and ${type}`, remedy, rule, excerptOf(http.text));
 }
 
-async function badTokenFinding(url: URL, send: Send): Promise<Finding> {
+async function badTokenResult(url: URL, send: Send): Promise<CheckResult> {
   const rule = `${page}#token-handling`;
   for (const [what, token] of Object.entries(badTokens)) {
     const headers = {
@@ -293,7 +293,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return undefined; // The finding describes it.
+    return undefined; // The result describes it.
   }
 }
 

@@ -8,7 +8,7 @@ import type { Header } from "../../shared/target/configured-target.js";
 export interface Endpoint {
   readonly url: URL;
   readonly headers: readonly Header[];
-  /** Milliseconds. */
+  /** The timeout of a request, in milliseconds. */
   readonly timeout: number;
 }
 
@@ -24,12 +24,12 @@ export function initialize(): string {
 export type HttpReply = Pick<NonNullable<RawReply["http"]>, "status" | "headers" | "text">;
 
 /** The result of a check. */
-export interface Finding {
+export interface CheckResult {
   /** `absent`: there is nothing to check, which is not a fault. */
   readonly state: "ok" | "failed" | "absent";
-  /** The finding, in a few words. They may come from the peer: escape them before printing. */
+  /** The result, in a few words. They may come from the peer: escape them before printing. */
   readonly says: string;
-  /** The finding, line by line. */
+  /** The evidence, line by line. */
   readonly seen?: readonly string[];
   /** Remarks that are not faults. */
   readonly notes?: readonly string[];
@@ -53,12 +53,12 @@ export interface Check {
   /** Whether a failure ends the examination. */
   readonly isEssential?: true;
   /** Never rejects, whatever the target does. */
-  readonly run: () => Promise<Finding>;
+  readonly run: () => Promise<CheckResult>;
 }
 
 /** A check with its result, or one that was skipped. */
 export type Checked =
-  | ({ readonly name: string; readonly took: number } & Omit<Finding, "took" | "next">)
+  | ({ readonly name: string; readonly took: number } & Omit<CheckResult, "took" | "next">)
   | { readonly name: string; readonly state: "not tried" };
 
 /** The listener of an examination. */
@@ -82,7 +82,7 @@ export async function examine(
     const { name, isEssential, run } = check;
     if (stop.aborted) break;
     if (!isUseless) begin(name);
-    const { next = [], ...checked }: Checked & Pick<Finding, "next"> = isUseless
+    const { next = [], ...checked }: Checked & Pick<CheckResult, "next"> = isUseless
       ? { name, state: "not tried" }
       : await timed(name, run);
     left.unshift(...next);
@@ -94,7 +94,7 @@ export async function examine(
   return done;
 }
 
-async function timed(name: string, run: () => Promise<Finding>): Promise<Checked & Pick<Finding, "next">> {
+async function timed(name: string, run: () => Promise<CheckResult>): Promise<Checked & Pick<CheckResult, "next">> {
   const start = performance.now();
   const finding = await run();
   return { name, took: performance.now() - start, ...finding };

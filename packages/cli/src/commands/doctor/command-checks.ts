@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from "node:f
 import { delimiter, extname, resolve } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Check, Finding } from "./check.js";
+import type { Check, CheckResult } from "./check.js";
 
 /** Checks that the command and the script that it runs exist. */
 export function commandCheck(command: string, args: readonly string[]): Check {
@@ -13,20 +13,20 @@ export function commandCheck(command: string, args: readonly string[]): Check {
   };
 }
 
-function found(command: string): Finding {
+function found(command: string): CheckResult {
   return { state: "ok", says: pathOf(command) ?? command };
 }
 
-function foundCommand(command: string): Finding | undefined {
+function foundCommand(command: string): CheckResult | undefined {
   const path = pathOf(command);
   if (path === undefined) return missingCommand(command);
   if (isExecutable(path)) return undefined;
   return failed(`${path} may not be executed`, `chmod +x ${path}, or name what runs it: node ${path}`);
 }
 
-function missingCommand(command: string): Finding {
+function missingCommand(command: string): CheckResult {
   if (/[/\\]/.test(command))
-    return failed(`there is no file ${resolve(command)}`, "check the path; it starts from here");
+    return failed(`there is no file ${resolve(command)}`, "check the path, which is relative to this folder");
   const near = didYouMean(command, commandNames());
   return failed(`there is no ${command} in any folder of PATH`, near ?? "install it, or write its whole path");
 }
@@ -34,13 +34,13 @@ function missingCommand(command: string): Finding {
 /** The extensions of scripts: most commands are an interpreter with a script. */
 const scripts: ReadonlySet<string> = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".rb"]);
 
-function missingFile(args: readonly string[]): Finding | undefined {
+function missingFile(args: readonly string[]): CheckResult | undefined {
   const script = args.find((arg) => !arg.startsWith("-"));
   if (script === undefined || !scripts.has(extname(script)) || existsSync(script)) return undefined;
   return failed(`there is no file ${resolve(script)}`, "check the path, and the folder in which this is started");
 }
 
-function failed(says: string, remedy: string): Finding {
+function failed(says: string, remedy: string): CheckResult {
   return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 

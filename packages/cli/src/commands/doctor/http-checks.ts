@@ -6,7 +6,7 @@ import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import { authorizationChecks, badTokenCheck, type Send } from "./authorization-checks.js";
-import { type Check, type Endpoint, type Finding, initialize } from "./check.js";
+import { type Check, type Endpoint, type CheckResult, initialize } from "./check.js";
 
 type RawResponse = NonNullable<RawReply["http"]>;
 
@@ -52,7 +52,7 @@ export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Ch
   ];
 }
 
-function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): Finding {
+function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): CheckResult {
   if (silence === "no answer in time") {
     const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
     return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
@@ -87,7 +87,7 @@ function typeOf({ headers }: RawResponse): string {
   return type.trim().toLowerCase();
 }
 
-async function judge(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
+async function judge(answer: RawResponse, endpoint: Endpoint): Promise<CheckResult> {
   const { status, text } = answer;
   const type = typeOf(answer);
   if (status === 401) return { ...refused(answer), remedy: accessRemedy(answer, endpoint) };
@@ -104,10 +104,10 @@ async function judge(answer: RawResponse, endpoint: Endpoint): Promise<Finding> 
   if (status >= 400) return refused(answer);
   const found = type === "" ? "no Content-Type" : type;
   const seen = text === "" ? [] : [text.slice(0, 200)];
-  return { ...failed(`an answer with ${found}, where MCP has application/json or text/event-stream`, notMcp), seen };
+  return { ...failed(`an answer with ${found}, where MCP uses application/json or text/event-stream`, notMcp), seen };
 }
 
-const notMcp = "this is no MCP endpoint: its path is often /mcp, or /sse where it is old";
+const notMcp = "this is not an MCP endpoint: its path is often /mcp, or /sse on old servers";
 
 /** Whether a response is one of MCP. Other programs may report an unknown path in JSON-RPC, too, but not an unknown method. */
 function isMcp(answer: RawResponse): boolean {
@@ -120,12 +120,12 @@ function isMcp(answer: RawResponse): boolean {
   return status !== 404 || ("error" in message && message.error.code === codes.methodNotFound);
 }
 
-function refused({ status, statusText, text }: RawResponse): Finding {
+function refused({ status, statusText, text }: RawResponse): CheckResult {
   const seen = text.trim() === "" ? [] : [text.trim().slice(0, 200)];
   return { ...failed(`status ${status} ${statusText}`.trim(), statusRemedy(status) ?? notMcp), seen };
 }
 
-function failed(says: string, remedy: string): Finding {
+function failed(says: string, remedy: string): CheckResult {
   return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
@@ -149,7 +149,7 @@ export function senderOf(timeout: number): Send {
 /** The usual paths of endpoints, for suggestions. */
 const usualPaths: readonly string[] = ["/mcp", "/sse", "/"];
 
-async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<Finding> {
+async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<CheckResult> {
   if (await isOldStream(endpoint)) return { state: "ok", says: "HTTP+SSE, the transport of the first revision" };
   for (const path of usualPaths) {
     const url = new URL(path, endpoint.url);

@@ -7,7 +7,7 @@ import { type OfferedList, offeredLists, readList } from "../../shared/client/ex
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
-import type { Check, Finding } from "./check.js";
+import type { Check, CheckResult } from "./check.js";
 import type { Examined } from "./examined.js";
 
 const mostShown = 5;
@@ -19,8 +19,7 @@ export function capabilitiesCheck(examined: Examined): Check {
     async run() {
       const { capabilities, info } = (await examined.client()).server;
       const names = Object.entries(capabilities).map(([name, value]) => capabilityText(name, value));
-      const notes =
-        info === undefined ? ["it does not say what it is: serverInfo with name and version is missing"] : [];
+      const notes = info === undefined ? ["serverInfo with name and version is missing"] : [];
       if (names.length > 0) return { state: "ok", says: names.join(", "), notes };
       const remedy = "declare tools, resources or prompts: clients do not list what is not declared";
       return { state: "absent", says: "none is declared", notes: [...notes, remedy] };
@@ -38,7 +37,7 @@ export function listChecks(examined: Examined): readonly Check[] {
   return offeredLists.map((list) => ({ name: list.name, run: () => listed(examined, list) }));
 }
 
-async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
+async function listed(examined: Examined, list: OfferedList): Promise<CheckResult> {
   const client = await examined.client();
   if (client.server.capabilities[list.capability] === undefined) return { state: "absent", says: "not offered" };
   const items: unknown[] = [];
@@ -48,7 +47,7 @@ async function listed(examined: Examined, list: OfferedList): Promise<Finding> {
     if (stopped !== undefined) return endless(`${amount}, and ${stopped}`);
     const faults = itemFaults(list, items);
     if (faults.length === 0) return { state: "ok", says: amount, notes: itemNotes(list, items) };
-    const remedy = "models and hosts go by names and schemas: what is not sound is not seen, or breaks the whole list";
+    const remedy = "models and hosts rely on names and schemas: invalid items are ignored, or break the whole list";
     return { ...failure(amount, faults), remedy, exitCode: exitCodes.violations };
   } catch (error) {
     const isUnknown = error instanceof RpcError && error.code === codes.methodNotFound;
@@ -75,14 +74,14 @@ function explained(error: unknown): string | undefined {
   return error instanceof RpcError ? `parlance explain ${error.code} says more` : undefined;
 }
 
-function endless(says: string): Finding {
+function endless(says: string): CheckResult {
   const remedy = "the last page has no nextCursor, and every other one a new one";
   return { state: "failed", says, remedy, exitCode: exitCodes.violations };
 }
 
-function failure(what: string, faults: readonly string[]): Pick<Finding, "state" | "says" | "seen"> {
+function failure(what: string, faults: readonly string[]): Pick<CheckResult, "state" | "says" | "seen"> {
   const more = faults.length > mostShown ? [`… and ${faults.length - mostShown} more`] : [];
-  return { state: "failed", says: `${what}, not all sound`, seen: [...faults.slice(0, mostShown), ...more] };
+  return { state: "failed", says: `${what}, not all valid`, seen: [...faults.slice(0, mostShown), ...more] };
 }
 
 /** The member that identifies an item of each list. */
@@ -100,7 +99,7 @@ function itemFaults(list: OfferedList, items: readonly unknown[]): readonly stri
     if (!isObject(item) || typeof key !== "string" || key === "")
       return [`item ${index}: it has no ${keys[list.name]}`];
     const name = escapeControls(key);
-    const twice = seen.has(key) ? [`${name}: there twice`] : [];
+    const twice = seen.has(key) ? [`${name}: duplicate`] : [];
     seen.add(key);
     return [...twice, ...(list.name === "tools" ? schemaFaults(name, item) : [])];
   });
@@ -178,7 +177,7 @@ export function endsCheck(examined: Examined): Check {
           says: `${ended} when its input ended`,
           notes: ["hosts may take a code other than 0 for a crash"],
         };
-      const remedy = "end the process when stdin ends: hosts leave servers behind that do not";
+      const remedy = "exit when stdin ends: otherwise the process may outlive its host";
       return { state: "failed", says: ended, remedy, exitCode: exitCodes.violations };
     },
   };

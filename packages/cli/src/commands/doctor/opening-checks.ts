@@ -4,7 +4,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { partsOf } from "../../shared/output/conversation-rows.js";
 import type { Part } from "../../shared/output/rows.js";
-import type { Check, Finding } from "./check.js";
+import type { Check, CheckResult } from "./check.js";
 import { type Examined, isAnswer } from "./examined.js";
 
 /** The maximum number of noise lines shown. */
@@ -34,17 +34,17 @@ export function startsCheck(examined: Examined): Check {
   };
 }
 
-function unstarted({ message, seen, remedy, exitCode }: Failure): Finding {
+function unstarted({ message, seen, remedy, exitCode }: Failure): CheckResult {
   return { state: "failed", says: message, seen, exitCode, ...(remedy !== undefined && { remedy }) };
 }
 
-function died(how: string, stderr: readonly string[], at: Pick<Finding, "took">): Finding {
+function died(how: string, stderr: readonly string[], at: Pick<CheckResult, "took">): CheckResult {
   const seen = stderr.slice(-mostLines * 2);
   const remedy =
     missingVariableRemedy(stderr) ??
     (seen.length === 0
-      ? "start it by hand: it must not end before its input does"
-      : "these are its last lines on stderr: mend what they say, then start it by hand and see whether it waits");
+      ? "start it by hand: it must not exit before its input ends"
+      : "these are its last lines on stderr: fix that error, then start it by hand and check that it waits for input");
   return {
     state: "failed",
     says: `${how} before it had answered`,
@@ -71,7 +71,7 @@ export function stdoutCheck(examined: Examined): Check {
       const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
       return {
         state: "failed",
-        says: `${lines.length === 1 ? "a line that is" : `${lines.length} lines that are`} no message`,
+        says: `${lines.length === 1 ? "a line that is not a message" : `${lines.length} lines that are not messages`}`,
         seen: [...lines.slice(0, mostLines), ...more],
         remedy: noiseRemedy(lines),
         exitCode: exitCodes.violations,
@@ -113,11 +113,11 @@ function answerText(part: Part | undefined): string {
 }
 
 /** The finding on a server that did not respond. If its stderr names a URL, the server may listen there instead. */
-function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Examined): Finding {
+function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Examined): CheckResult {
   const { target, frames, isEcho, observed } = examined;
   const { stderr } = observed;
   if (isEcho)
-    return { state: "failed", says: "it sends back what it is sent", remedy: "is it an MCP server?", exitCode };
+    return { state: "failed", says: "it repeats the messages of the client", remedy: "is it an MCP server?", exitCode };
   const said = [...stderr, ...frames.flatMap(({ from, entry }) => (from === "server" ? [entry.raw] : []))].join("\n");
   const url = target.kind === "command" ? /https?:\/\/[^\s"'<>)\]]+/.exec(said)?.[0] : undefined;
   const elsewhere =
@@ -140,12 +140,15 @@ export function revisionCheck(examined: Examined): Check {
     async run() {
       const { revision } = await examined.client();
       if (revisionOf(revision)?.era === "handshake")
-        return { state: "ok", says: `${revision}, with a handshake; the stateless era is not spoken`, took: 0 };
+        return { state: "ok", says: `${revision}, with a handshake; the stateless era is not supported`, took: 0 };
       const older = await examined.tryHandshake();
       if (!(older instanceof Failure))
         return { state: "ok", says: `${revision}, stateless; ${older}, with a handshake` };
-      const notes = [`with a handshake: ${older.message}`, "hosts that are older than this server cannot speak to it"];
-      return { state: "ok", says: `${revision}, stateless; no handshake is taken`, notes };
+      const notes = [
+        `with a handshake: ${older.message}`,
+        "hosts that are older than this server cannot connect to it",
+      ];
+      return { state: "ok", says: `${revision}, stateless; a handshake is not supported`, notes };
     },
   };
 }

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Check, Finding } from "./check.js";
+import type { Check, CheckResult } from "./check.js";
 
 /** The checks of a connection: name resolution, TCP, TLS. */
 export function transportChecks(url: URL, timeout: number): readonly Check[] {
@@ -23,11 +23,11 @@ export function transportChecks(url: URL, timeout: number): readonly Check[] {
 interface Address {
   readonly host: string;
   readonly port: number;
-  /** Milliseconds. */
+  /** The timeout of a connection, in milliseconds. */
   readonly timeout: number;
 }
 
-async function resolves({ host }: Address): Promise<Finding> {
+async function resolves({ host }: Address): Promise<CheckResult> {
   if (isIP(host) !== 0) return { state: "ok", says: "it is an address" };
   try {
     const addresses = await lookup(host, { all: true });
@@ -37,7 +37,7 @@ async function resolves({ host }: Address): Promise<Finding> {
   }
 }
 
-async function connects({ host, port, timeout }: Address): Promise<Finding> {
+async function connects({ host, port, timeout }: Address): Promise<CheckResult> {
   try {
     const socket = connectTcp({ host, port });
     await ready(socket, "connect", timeout);
@@ -49,7 +49,7 @@ async function connects({ host, port, timeout }: Address): Promise<Finding> {
   }
 }
 
-async function speaksTls({ host, port, timeout }: Address): Promise<Finding> {
+async function speaksTls({ host, port, timeout }: Address): Promise<CheckResult> {
   try {
     const socket = connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) });
     await ready(socket, "secureConnect", timeout);
@@ -69,7 +69,7 @@ function ready(socket: ReturnType<typeof connectTcp>, event: string, timeout: nu
   });
 }
 
-function failed(error: unknown): Finding {
+function failed(error: unknown): CheckResult {
   const words = wordsOf(error);
   const remedy = remedyForWords(words);
   // OpenSSL messages begin with a place in its own source.

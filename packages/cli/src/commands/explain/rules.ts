@@ -45,7 +45,7 @@ export function explainRule(word: string): Explanation | undefined {
 const subjects: Readonly<Record<Rule["on"], string>> = {
   frame: "the bytes of a frame",
   body: "the body of an HTTP request or response",
-  message: "a message, and what was said before it",
+  message: "a message and the conversation before it",
   exchange: "an HTTP request and its response",
 };
 

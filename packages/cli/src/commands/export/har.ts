@@ -5,8 +5,7 @@ import { chosenOperations, type Exported, jsonWithList, momentOf, textOf, urlOf 
 type Frame = WireMessage["frame"];
 type HttpExchange = NonNullable<Row["exchange"]>;
 
-const mapping =
-  "a mapping: this conversation crossed stdio, and not HTTP; each request with its answer is shown as one exchange";
+const mapping = "converted: this conversation used stdio, not HTTP; each request with its response is one exchange";
 
 /** HAR 1.2: HTTP exchanges as recorded; on other transports, each request with its response as one exchange. */
 export function* toHar(exported: Exported): Generator<string> {

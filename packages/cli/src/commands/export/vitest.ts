@@ -16,7 +16,7 @@ export function toVitest(exported: Exported): string {
   const command = commandOf(header);
   if (command === undefined)
     throw usageFailure(
-      `${title} is no recording of a command, so that no test can start it`,
+      `${title} is not a recording of a command, so a test cannot start the server`,
       "export -T curl, or -T har",
     );
   const operations = chosenOperations(exported);

@@ -8,7 +8,7 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { serverUrl } from "./command.js";
 
 const exitHelp = `Exit codes:
-  0  done, also where there was no sign-in
+  0  done, or there was no sign-in
   1  the command line is wrong`;
 
 const logoutExitHelp = `${exitHelp}

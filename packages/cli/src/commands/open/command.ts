@@ -21,11 +21,11 @@ interface OpenFlags {
   readonly json?: true;
 }
 
-const about = `Show a recording in the browser: the frames and when they crossed, the bytes
-beside the JSON, and the rules that they break. A recording that is live goes
-on. Of two recordings, the second is shown, and how it differs from the first. The
-page is served to this machine only, and its address has a secret token. Ctrl-C
-ends it.`;
+const about = `Show a recording in the browser: the frames with their times, the bytes beside
+the JSON, and the broken rules. A live recording is followed. With two
+recordings, the second is shown, with its differences from the first. The page
+is served to this machine only, and its address has a secret token. Ctrl-C ends
+it.`;
 
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
@@ -47,7 +47,7 @@ export function registerOpen(program: Command, invocation: Invocation): void {
     .description(about)
     .usage("[options] [recording] [after]")
     .argument("[recording]", "see below (default: last)")
-    .argument("[after]", "another one, which is compared with it")
+    .argument("[after]", "another recording, to compare with it")
     .option("--port <port>", "listen on this port of 127.0.0.1 (default: any free one)", port)
     .option("--frame <n>", "select the frame with this number", frameNumber)
     .option("--filter <filter>", "show only what matches: see below")
@@ -96,7 +96,9 @@ export async function showRecording(
   return page;
 }
 
-/** Shows the recording of a conversation of this command, and acts on its server; prints the address of the page. @throws Failure */
+/**
+ * Shows the recording of a conversation of this command, and acts on its server; prints the address of the page. @throws Failure
+ */
 export async function showConversation(
   path: string,
   words: CommandTargetWords,

@@ -31,7 +31,7 @@ export interface InterceptorPort {
 
 /** The breakpoints and faults set by pages, and the frames that interceptors hold. All pages of a command share it. */
 export class Interception {
-  /** Of each open page; called after each change. */
+  /** A listener for each open page, called after each change. */
   readonly #watchers = new Set<() => void>();
   readonly #transport: PageInterception["transport"];
   readonly #say: (text: string) => void;

@@ -19,7 +19,7 @@ const roomy = 40;
 
 /** The part of a timeline that a page shows. */
 interface Window {
-  /** Milliseconds. */
+  /** The start, in milliseconds since the recording began. */
   readonly from: number;
   readonly until: number;
   readonly pixels: number;

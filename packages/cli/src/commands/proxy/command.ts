@@ -35,17 +35,17 @@ interface ListenAt {
 /** Tried first, so that a configured client keeps working. */
 const usualPort = 7777;
 
-const about = `Stand between clients and an HTTP server: give them the address that is printed in
-place of the server's own. Everything is passed on as it comes, event by event, and
-recorded: heads with their order and case, bodies, and each event with its time.`;
+const about = `Record the messages between clients and an HTTP server: give clients the printed
+address instead of the server's. Everything is forwarded as it arrives, event by event,
+and recorded: headers in their order and case, bodies, and each event with its time.`;
 
-const contract = `Sign-in (OAuth) works through the proxy: where the server names itself in a
-WWW-Authenticate, a redirect or a document under /.well-known, clients read the
-address of the proxy, and what they ask for in return names the server again.
-Of other paths than the server's own, only heads are recorded, no bodies.
+const contract = `Sign-in (OAuth) works through the proxy: the address of the server becomes that
+of the proxy in WWW-Authenticate, redirects and documents under /.well-known,
+and becomes the server's again in the requests of clients.
+For other paths than the server's own, only headers are recorded, not bodies.
 In recordings the values of headers like Authorization, Cookie and X-Api-Key,
 and tokens in URLs, are covered, unless --keep-secrets is given. Bodies are
-recorded as they are: parlance redact covers what is secret in them.`;
+recorded unchanged: parlance redact covers the secrets in them.`;
 
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
@@ -62,16 +62,20 @@ Examples:
 export function registerProxy(program: Command, invocation: Invocation): void {
   const command = program
     .command("proxy")
-    .summary("stand between clients and an HTTP server, and record everything")
+    .summary("record the messages between clients and an HTTP server")
     .description(about)
     .usage("[options] --target <url>")
     .option("--target <url>", "the MCP endpoint of the server", target)
-    .option("--listen <host:port>", `where clients come (default: 127.0.0.1:${usualPort}, or a free port)`, listenAt)
-    .option("--i-know", "listen where other machines can reach it, and answer to any name")
-    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option(
+      "--listen <host:port>",
+      `the address for clients (default: 127.0.0.1:${usualPort}, or a free port)`,
+      listenAt,
+    )
+    .option("--i-know", "allow an address that other machines can reach, and any Host header")
+    .option("--record <file>", "record to this file; a file that is not empty is never overwritten")
     .option("--keep-secrets", keepSecretsHelp)
-    .option("--name <name>", "what the server is called in the name of the recording")
-    .option("--ui", "show it in the browser too")
+    .option("--name <name>", "the server's name in the name of the recording")
+    .option("--ui", "also show the recording in the browser")
     .option("--json", "print one JSON object per line, for programs");
   addOriginOption(command);
   addFaultOptions(addBreakOption(command))
@@ -83,7 +87,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
   const { out, err, interrupt } = invocation;
   const { target, iKnow = false, keepSecrets = false } = flags;
   if (target === undefined)
-    throw usageFailure("there is no server to stand before", "parlance proxy --target http://localhost:3000/mcp");
+    throw usageFailure("there is no server to forward to", "parlance proxy --target http://localhost:3000/mcp");
   const plan = faultPlan(flags, "http");
   const breakpoints = breakpointsOf(flags);
   const { listen = { host: "127.0.0.1", port: usualPort } } = flags;

@@ -50,7 +50,7 @@ export interface HttpProxy {
 }
 
 /** The help of `--keep-secrets`. */
-export const keepSecretsHelp = "record Authorization, cookies, API keys and the secrets of sign-ins as they are";
+export const keepSecretsHelp = "record Authorization, cookies, API keys and the secrets of sign-ins uncovered";
 
 /** The header of a recording of a server at a URL. */
 export function proxyHeader(mode: HeaderEntry["mode"], target: URL, keepsSecrets: boolean): RecorderOptions["header"] {

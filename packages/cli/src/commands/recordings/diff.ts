@@ -16,14 +16,14 @@ interface DiffFlags {
   readonly json?: true;
 }
 
-const about = `Compare two recordings: what both sides have told of themselves, what the server
-offers, and every call. Ids, progress tokens, cursors, trace context, request states
-and times do not count.`;
+const about = `Compare two recordings: the declarations of both sides, the definitions of the
+server, and every call. Ids, progress tokens, cursors, trace context, request states
+and times are ignored.`;
 
 const exits = `Exit codes:
-  0  there is no difference
+  0  the recordings do not differ
   1  the command line is wrong
-  2  there is one
+  2  they differ
   6  a recording is damaged`;
 
 const examples = `Examples:
@@ -39,11 +39,7 @@ export function registerDiff(program: Command, invocation: Invocation): void {
     .description(about)
     .argument("<before>", "a recording, see below")
     .argument("<after>", "another one")
-    .option(
-      "--ignore <pointer>",
-      "a place in a message that does not count; * is any one token; may be repeated",
-      pointer,
-    )
+    .option("--ignore <pointer>", "a place in messages to ignore; * is any one token; may be repeated", pointer)
     .option("--json", "print one JSON object, for programs")
     .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
     .action((before: string, after: string, flags: DiffFlags) =>

@@ -63,7 +63,7 @@ function headLine({ entry, n, at, from, kind, session }: Row): string {
   const made =
     by === undefined
       ? ""
-      : `${by === "inject" ? "put in by hand" : "changed"}${of === undefined ? "" : `, was frame ${of}`}`;
+      : `${by === "inject" ? "injected by a person" : "changed"}${of === undefined ? "" : `, was frame ${of}`}`;
   return parts([`frame ${n}`, way, ch, `${len.toLocaleString("en")} B`, ...place, ends, made]);
 }
 
@@ -92,7 +92,7 @@ function messageLines(message: WireMessage, pending: readonly Pending[]): readon
       revision === undefined ? "" : `judged by ${revision.version}`,
     ]),
     ...(kind === "ntf" && concerns !== undefined
-      ? [`  tells of the request in frame ${concerns.request.frame.n}`]
+      ? [`  is about the request in frame ${concerns.request.frame.n}`]
       : []),
     ...(waits === undefined ? [] : [`  ${waits.reason}`]),
     ...roundLines(message),

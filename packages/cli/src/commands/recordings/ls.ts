@@ -22,7 +22,7 @@ export function registerLs(program: Command, invocation: Invocation): void {
   program
     .command("ls")
     .summary("list the recordings, newest first")
-    .description("List the recordings that were made without naming a file for them, newest first.")
+    .description("List the recordings in the default folder, newest first.")
     .option("--json", "print one JSON object per line, for programs")
     .addHelpText(
       "after",

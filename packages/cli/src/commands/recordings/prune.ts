@@ -26,8 +26,8 @@ interface PruneFlags {
   readonly json?: true;
 }
 
-const about = `Delete recordings that were made without naming a file for them: by age, by the size of all
-of them, or by their number, the oldest first.`;
+const about = `Delete recordings in the default folder: by age, by total size, or by number, the oldest
+first.`;
 
 const examples = `Exit codes:
   0  done, or there was nothing to do
@@ -46,12 +46,20 @@ export function registerPrune(program: Command, invocation: Invocation): void {
     .command("prune")
     .summary("delete old recordings")
     .description(about)
-    .option("--older-than <age>", "those written last before that: 12h, 30d, 4w", read(parseAge, "12h, 30d or 4w"))
-    .option("--max-size <size>", "the oldest, until so much is left: 500MB, 1GB", read(parseBytes, "500MB or 1GB"))
-    .option("--keep <n>", "the oldest, until so many are left", read(parseCount, "a whole number"))
+    .option(
+      "--older-than <age>",
+      "recordings not written for this long: 12h, 30d, 4w",
+      read(parseAge, "12h, 30d or 4w"),
+    )
+    .option(
+      "--max-size <size>",
+      "the oldest recordings, until this much is left: 500MB, 1GB",
+      read(parseBytes, "500MB or 1GB"),
+    )
+    .option("--keep <n>", "the oldest recordings, until this many are left", read(parseCount, "a whole number"))
     .option("--dry-run", "print what would be deleted, and delete nothing")
     .option("--json", "print one JSON object per line, for programs")
-    .addHelpText("after", `\nWithout a bound, that of the retention counts.\n\n${retentionHelp}\n\n${examples}`)
+    .addHelpText("after", `\nWithout a bound, those of the retention apply.\n\n${retentionHelp}\n\n${examples}`)
     .action((flags: PruneFlags) => invocation.run(() => run(flags, invocation)));
 }
 
@@ -80,7 +88,10 @@ async function run(flags: PruneFlags, { out, err }: Invocation): Promise<number>
     out.print(json ? jsonLine({ ...valueOfFile(each), deleted: !isDry }) : `${verb} ${lineOf(each)}`);
   for (const each of spared) {
     if (json) out.print(jsonLine({ ...valueOfFile(each), deleted: false, spared: true }));
-    else out.print(out.style.dim(`left alone, it may still be written, or not be deleted: ${lineOf(each)}`));
+    else
+      out.print(
+        out.style.dim(`not deleted, because it may still be written, or for lack of permission: ${lineOf(each)}`),
+      );
   }
   const freed = deleted.reduce((sum, { bytes: each }) => sum + each, 0);
   const words =

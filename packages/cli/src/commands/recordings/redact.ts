@@ -25,13 +25,13 @@ interface RedactFlags extends SecretFlags {
   readonly json?: true;
 }
 
-const about = `Copy a recording without its secrets. What is covered keeps its length in bytes: each
-three become one █, what is left over becomes *, and of a number every digit becomes
-1, so that every offset stays true and every line valid. Covered by default: members
-like password, token, apiKey and authorization; bearer tokens, JSON Web Tokens and
-keys of well-known services wherever they stand; the headers authorization, cookie,
-set-cookie, x-api-key and their like, and mcp-session-id. A secret that was found once is covered everywhere.
-Schemas of tools and of forms hold no secrets, and stay.`;
+const about = `Copy a recording without its secrets. Covered values keep their length in bytes: every
+three bytes become one █, remaining bytes become *, and digits of numbers become 1, so
+that offsets and JSON stay valid. Covered by default: members like password, token,
+apiKey and authorization; bearer tokens, JSON Web Tokens and keys of well-known services
+anywhere; headers such as authorization, cookie, set-cookie and x-api-key, and
+mcp-session-id. A secret found in one place is covered everywhere. Schemas of tools and
+of forms hold no secrets, and do not change.`;
 
 const exits = `Exit codes:
   0  the copy is written
@@ -50,7 +50,7 @@ export function registerRedact(program: Command, invocation: Invocation): void {
     .summary("copy a recording without its secrets")
     .description(about)
     .argument("<recording>", "see below")
-    .requiredOption("-o, --output <file>", "the copy; one that is there already is left alone")
+    .requiredOption("-o, --output <file>", "the copy, a new file")
     .option("--json", "print one JSON object, for programs");
   addSecretOptions(command)
     .addHelpText("after", `\n${recordingHelp}\n\n${exits}\n\n${examples}`)
@@ -60,10 +60,14 @@ export function registerRedact(program: Command, invocation: Invocation): void {
 /** Adds the options that name further secrets. */
 export function addSecretOptions(command: Command): Command {
   return command
-    .option("--key <name>", "cover the values of members of this name too; may be repeated", named)
-    .option("--pointer <pointer>", "cover this place of every message; * is any one token; may be repeated", pointer)
-    .option("--regex <regex>", "cover what this finds in any text; may be repeated", regex)
-    .option("--header <name>", "cover this HTTP header too; may be repeated", named);
+    .option("--key <name>", "also cover the values of members with this name; may be repeated", named)
+    .option(
+      "--pointer <pointer>",
+      "also also cover this place of every message; * is any one token; may be repeated",
+      pointer,
+    )
+    .option("--regex <regex>", "cover the matches of this expression in any text; may be repeated", regex)
+    .option("--header <name>", "also cover this HTTP header; may be repeated", named);
 }
 
 /** The secrets named by flags, and the values of variables with secret names in the environment of this program. */
@@ -84,7 +88,7 @@ function pointer(text: string, others: readonly string[] = []): readonly string[
 function regex(text: string, others: readonly RegExp[] = []): readonly RegExp[] {
   const pattern = regexOf(text);
   if (pattern !== undefined) return [...others, pattern];
-  throw new InvalidArgumentError("It is no regular expression of JavaScript.");
+  throw new InvalidArgumentError("It is not a regular expression of JavaScript.");
 }
 
 function regexOf(text: string): RegExp | undefined {

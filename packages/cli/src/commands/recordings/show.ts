@@ -40,7 +40,7 @@ export function registerShow(program: Command, invocation: Invocation): void {
 
 async function show(word: string, n: string, flags: ShowFlags, { out, interrupt }: Invocation): Promise<number> {
   const wanted = Number(n);
-  if (!/^\d{1,15}$/.test(n)) throw usageFailure(`${n} is no number of a frame`, "parlance show last 1");
+  if (!/^\d{1,15}$/.test(n)) throw usageFailure(`${n} is not the number of a frame`, "parlance show last 1");
   const path = await findRecording(word, process.env);
   const pace = new Pace(interrupt, "not all of it is shown");
   const conversation =

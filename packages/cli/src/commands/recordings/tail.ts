@@ -44,13 +44,13 @@ export function registerTail(program: Command, invocation: Invocation): void {
     .command("tail")
     .summary("show live recordings as they grow")
     .description(
-      "Show what is being recorded, as it comes: of every recording that is live, and of\nthose that begin. Ctrl-C ends it. With --recording it shows that one, to its end.",
+      "Show the rows of all live recordings, and of new ones, as they are written. Ctrl-C ends\nit. With --recording, show that recording to its end.",
     )
     .usage("[options] [filter]")
     .argument("[filter...]", "see below")
-    .option("--recording <recording>", "this one, live or not")
-    .option("-n, --lines <number>", "of what is there already, the last so many rows (default: all)", lines)
-    .option("--no-follow", "end with what is there already")
+    .option("--recording <recording>", "show this recording, live or not")
+    .option("-n, --lines <number>", "show only this many of the existing rows, the last ones (default: all)", lines)
+    .option("--no-follow", "end after the existing rows")
     .option("--json", "print one JSON object per line, for programs")
     .addHelpText("after", `\n${recordingHelp}\n\n${filterHelp}\n\n${examples}`)
     .action((words: readonly string[], flags: TailFlags) =>

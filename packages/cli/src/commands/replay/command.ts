@@ -28,21 +28,21 @@ interface ReplayFlags extends ConversationFlags, FaultFlags {
   readonly record?: string;
 }
 
-const about = "Play one side of a recording again, or hold a server against it.";
+const about = "Play the server of a recording for a client, or its client against a server.";
 
-const sides = `As the server, it waits for what the recorded client has asked, and answers
-with the recorded bytes: ids and progress tokens are those of who asks now.
-stdout holds nothing but the conversation; what was never asked, and what was
-asked and is not in the recording, is told on stderr.
+const sides = `As the server, it waits for the recorded requests, and responds with the
+recorded bytes, with the ids and progress tokens of the live requests. stdout
+has only the conversation; stderr lists recorded requests that never came, and
+requests that are not in the recording.
 
-As the client, it says to a server everything that the recorded client has
-said, and waits where that one has waited; what the server asks back gets the
-recorded answer. In what the two differ is printed, as parlance diff does.`;
+As the client, it sends the messages of the recorded client to a server, and
+waits for responses where that client waited. Requests of the server get the
+recorded responses. The differences are printed, as by parlance diff.`;
 
 const exits = `Exit codes:
-  0  the conversation is over
+  0  the conversation has ended
   1  the command line is wrong
-  2  with --strict: it was not the recorded conversation
+  2  with --strict: the conversation differs from the recorded one
   3  the server could not be started or reached
   6  the recording is damaged`;
 
@@ -57,19 +57,22 @@ const examples = `Examples:
 export function registerReplay(program: Command, invocation: Invocation): void {
   const command = program
     .command("replay")
-    .summary("be the server of a recording, or drive a server with its client")
+    .summary("play the server of a recording, or its client")
     .description(about)
     .usage("[options] <recording> --as server\n       parlance replay [options] <recording> --as client <target>")
     .argument("<recording>", "see below")
     .argument("[target]", "see below")
     .addOption(new Option("--as <side>", "the side to play").choices(["server", "client"]).makeOptionMandatory())
     .addOption(
-      new Option("--match <mode>", "how a request must be like the recorded one; order is exact, and in order")
+      new Option(
+        "--match <mode>",
+        "how a request must match the recorded one; order: exactly, and in the recorded order",
+      )
         .choices(matchModes)
         .default("exact"),
     )
-    .option("--speed <times>", "0 answers at once, 1 as fast as recorded, 10 ten times as fast", speed, 0)
-    .option("--strict", "exit with 2 if the conversation was another one")
+    .option("--speed <times>", "0 without pauses, 1 as fast as recorded, 10 ten times as fast", speed, 0)
+    .option("--strict", "exit with 2 if the conversation differs from the recorded one")
     .option("--record <file>", "as the client: write the new conversation to a new file");
   addConversationOptions(addFaultOptions(command))
     .addHelpText("after", `\n${sides}\n\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
@@ -96,7 +99,7 @@ async function replay(
     return beClient(recorded, target, flags, invocation);
   }
   if (word !== undefined || invocation.command !== undefined)
-    throw usageFailure("a server that is played needs no target", "leave it out, or write --as client");
+    throw usageFailure("with --as server there is no target", "leave it out, or write --as client");
   return beServer(recorded, flags, invocation);
 }
 

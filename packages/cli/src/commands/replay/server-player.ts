@@ -36,7 +36,7 @@ export interface PlayOptions {
 
 /** A difference between a client's message and the recording. */
 export interface Mismatch {
-  readonly is: "unmatched" | "answered otherwise";
+  readonly is: "unmatched" | "answered differently";
   readonly message: WireMessage;
   /** The nearest recorded message; undefined without one. */
   readonly recorded: WireMessage | undefined;
@@ -135,7 +135,7 @@ export class ServerPlayer {
     if (answer === undefined) return false;
     const recorded = row.messages.find(({ operation }) => operation === question);
     if (recorded !== undefined && !isSameAnswer(answer, recorded))
-      this.mismatches.push({ is: "answered otherwise", message: answer, recorded });
+      this.mismatches.push({ is: "answered differently", message: answer, recorded });
     return true;
   }
 

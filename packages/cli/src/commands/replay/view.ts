@@ -15,19 +15,19 @@ export function playedLines(
   const unused = matching.unused.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
   const repeated = matching.repeated.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
   const unmatched = mismatches.filter(({ is }) => is === "unmatched");
-  const otherwise = mismatches.filter(({ is }) => is === "answered otherwise");
+  const otherwise = mismatches.filter(({ is }) => is === "answered differently");
   const isSame = mismatches.length + unused.length + repeated.length === 0;
   const mark = isSame ? style.green("✓") : style.yellow("!");
   const lines = [
     `${mark} ${count(played, "message")} of the client matched the recording`,
     ...told("never said", unused.map(messageWords)),
-    ...told("said more often than recorded", repeated.map(messageWords)),
+    ...told("sent more often than recorded", repeated.map(messageWords)),
     ...told(
       "not in the recording",
       unmatched.map(({ message, recorded }) => `${textOf(message)}${nearestWords(recorded)}`),
     ),
     ...told(
-      "answered otherwise than recorded",
+      "answered differently than recorded",
       otherwise.map(
         ({ recorded }) => `${recorded?.operation?.request.method ?? "a question"}${nearestWords(recorded)}`,
       ),

@@ -37,23 +37,23 @@ interface RunFlags extends ServerFlags, BreakFlags {
   readonly requests?: string;
 }
 
-const about = `Be the client of a server, and record every byte: greet it, list everything that
-it advertises, call the tools that are marked read-only and need no arguments, and
-show what crosses, with what the rules say of it.`;
+const about = `Connect to a server, and record every byte: open a conversation, list everything that
+the server advertises, call the tools that are marked read-only and need no arguments,
+and show all messages, with the broken rules.`;
 
 /** Adds `parlance run`. */
 export function registerRun(program: Command, invocation: Invocation): void {
   registerServerCommand<RunFlags>(program, invocation, {
     name: "run",
-    summary: "be the client of a server, and record every byte",
+    summary: "connect to a server, and record every byte",
     description: about,
     json: "print one JSON object per line, for programs",
     addOptions: (command) =>
       void addBreakOption(addExerciseOptions(command))
-        .option("--record <file>", "record to this file; one that holds something is left alone")
+        .option("--record <file>", "record to this file; a file that is not empty is never overwritten")
         .option("--keep-secrets", keepSecretsHelp)
-        .option("--name <name>", "what the server is called in the name of the recording")
-        .option("--ui", "show it in the browser too, until Ctrl-C")
+        .option("--name <name>", "the server's name in the name of the recording")
+        .option("--ui", "also show the recording in the browser, until Ctrl-C")
         .option("--requests <folder>", `where the page saves requests (default: ${defaultRequests})`),
     help: [argumentHelp],
     examples: `  parlance run -- node server.js
@@ -104,7 +104,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     await awaitAftermath(interrupt.stop);
     if (flags.once !== true) {
       if (flags.json !== true)
-        err.print(err.style.dim("everything is said: the conversation stays open; Ctrl-C ends it"));
+        err.print(err.style.dim("all calls are done: the conversation stays open; Ctrl-C ends it"));
       asked = await untilLeft(client, observed, interrupt.stop, shown?.acting);
     }
     if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
@@ -157,7 +157,7 @@ function leftAlone(skipped: readonly Skipped[]): string {
   return reasons
     .map(
       (why) =>
-        `left alone, ${why}: ${skipped
+        `not called, ${why}: ${skipped
           .filter((each) => each.why === why)
           .map(({ tool }) => tool)
           .join(", ")}`,

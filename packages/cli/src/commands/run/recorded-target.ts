@@ -88,7 +88,7 @@ async function behindProxy(
   interception: Interception | undefined,
 ): Promise<RecordedTarget> {
   if (url.protocol.startsWith("ws")) {
-    throw new Failure(`${title}: what crosses a WebSocket is not recorded yet`, {
+    throw new Failure(`${title}: the messages on a WebSocket cannot be recorded yet`, {
       exitCode: exitCodes.usage,
       remedy: `parlance talk ${title} shows it without a recording`,
     });

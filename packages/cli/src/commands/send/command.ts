@@ -28,8 +28,8 @@ interface SendFlags extends ConversationFlags {
 }
 
 const about = `Send exact bytes to a server, and show everything that comes back. Nothing is repaired:
-half a line, a wrong id or no UTF-8 arrive as they are. To a command they go to its
-stdin, to a URL of HTTP as the body of one POST, on a WebSocket as one message.`;
+half a line, a wrong id or invalid UTF-8 are sent unchanged. A command gets the bytes on
+its stdin, an HTTP URL as the body of one POST, a WebSocket as one message.`;
 
 const examples = `Examples:
   parlance send --line '{"jsonrpc":"2.0","id":1,"method":"ping"}' -- node server.js
@@ -46,14 +46,14 @@ export function registerSend(program: Command, invocation: Invocation): void {
     .usage("[options] <target> <message>\n       parlance send [options] <message> -- command args…")
     .argument("[target...]", "see below")
     .option("--line", "add a newline, which ends a message on stdio")
-    .option("--open", "shake hands first, so that the server expects what follows")
+    .option("--open", "send a handshake before the message")
     .option(
       "--revision <version>",
       `the revision of the handshake (default: ${latestHandshake.version})`,
       parseRevision,
     )
-    .option("--wait <duration>", "listen for so long (default: until nothing has come for 1 s)", parseTimeout)
-    .option("--hex", "show the bytes too")
+    .option("--wait <duration>", "wait this long for messages (default: until none has come for 1 s)", parseTimeout)
+    .option("--hex", "also show the bytes")
     .option("--json", "print one JSON object per line, for programs");
   addConversationOptions(command, "how long to wait for an answer")
     .addHelpText("after", `\n${targetHelp}\n\n${payloadHelp}\n\n${exitCodeHelp}\n\n${examples}`)

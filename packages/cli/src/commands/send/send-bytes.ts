@@ -48,7 +48,10 @@ async function sendOnChannel(
   });
   const { write } = rawTransport(channel);
   if (write === undefined && !isUtf8(bytes))
-    throw usageFailure("these bytes are no UTF-8, and a message of this target is text", "a command takes any bytes");
+    throw usageFailure(
+      "these bytes are not UTF-8, and the messages of this target are text",
+      "a command takes any bytes",
+    );
   const client = new RawChannel({
     channel,
     ...(write !== undefined && { write }),
@@ -221,7 +224,7 @@ export class IdleWatch {
 
 /** The forms of a payload, for help pages. */
 export const payloadHelp = `A <message> is one of
-  @path/to/file        the bytes of the file, as they are
+  @path/to/file        the exact bytes of the file
   -                    the bytes of stdin, up to its end
   'text'               the text itself, in UTF-8`;
 
@@ -238,7 +241,7 @@ async function bytesOf(word: string): Promise<Uint8Array> {
     return readFileSync(word.slice(1));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`${word.slice(1)} cannot be read: ${why}`, "behind @ stands a file; '…' is a text of its own");
+    throw usageFailure(`${word.slice(1)} cannot be read: ${why}`, "after @ comes the path of a file");
   }
 }
 

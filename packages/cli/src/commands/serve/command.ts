@@ -58,7 +58,7 @@ export function registerServe(program: Command, invocation: Invocation): void {
     .argument("<module>", "see above")
     .option("--http [port]", `serve over HTTP, on this machine only (default port: ${usualPort})`, port)
     .option("--watch", "reload it when it changes (default with --http at a terminal)")
-    .option("--no-watch", "serve it once")
+    .option("--no-watch", "do not reload it")
     .option("--traffic", "print every message, and record it (with --http)")
     .option("--json", "print one JSON object per line, for programs (with --http)");
   addOriginOption(command)

@@ -161,7 +161,7 @@ function messagesIn(text: string): readonly Message[] {
   return elements.filter((element): element is Message => !(element instanceof Problem) && !hasNullId(element));
 }
 
-/** MCP has no `null` ids: such a message pairs with no other, so it passes unread. */
+/** Whether a message has a `null` id, which MCP does not have: it pairs with no other, so it is forwarded unread. */
 function hasNullId(message: Message): boolean {
   return "id" in message && message.id === null;
 }

@@ -35,7 +35,7 @@ export interface TalkOutcome {
   readonly spoken: string | undefined;
   readonly tally: Tally;
   readonly opening: Opening;
-  /** Milliseconds. */
+  /** The duration in milliseconds. */
   readonly duration: number;
   /** How the server's process ended. */
   readonly ended: string | undefined;
@@ -95,7 +95,7 @@ export function observationRows(observation: Observation, output: Look): readonl
 function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   return reasons.flatMap(({ why, words, hint }) => {
     const tools = skipped.filter((each) => each.why === why).map(({ tool }) => tool);
-    return tools.length === 0 ? [] : [`    left alone, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
+    return tools.length === 0 ? [] : [`    not called, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
   });
 }
 

@@ -29,7 +29,7 @@ export const tapOptions: readonly TapOption[] = [
   { flags: "--record <file>", description: "record to this file; a file that is not empty is never overwritten" },
   { flags: "--name <name>", description: "the server's name in the name of the recording" },
   { flags: "-v, --verbose", description: "print the path of the recording and each violation to stderr" },
-  { flags: "--ui", description: "show it in the browser too, and print the address to stderr" },
+  { flags: "--ui", description: "also show the recording in the browser, and print the address to stderr" },
   { flags: "--launched" },
   { flags: "--control <path>" },
   // `parlance wrap` stores the original members here, for `unwrap` to restore. The tap ignores them.

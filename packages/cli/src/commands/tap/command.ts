@@ -12,16 +12,16 @@ interface TapFlags extends FaultFlags, BreakFlags {
   readonly verbose?: true;
 }
 
-const about = `Start a server and stand between it and its host: every byte is passed on as it
-comes, and recorded with its time. Put it before the command of a server in the
-configuration of the host; nothing else changes for either of them.`;
+const about = `Start a server, and record its conversation with its host: every byte is forwarded as
+it arrives, and recorded with its time. Put parlance tap -- before the command of a
+server in the configuration of the host; nothing else changes.`;
 
 const contract = `Each run writes a new recording, which only you can read (mode 0600), in:
   PARLANCE_RECORDINGS, or the folder for the state of programs (parlance ls)
-  It may hold secrets, as the conversation does.
+  It may contain the secrets of the conversation.
 
 Exit code: that of the server; if a signal ended it, the same signal.
-  126  the command is no program that may be executed
+  126  the command is not an executable program
   127  the command could not be started`;
 
 const examples = `Examples:
@@ -42,7 +42,7 @@ In the configuration of a host:
 export function registerTap(program: Command, invocation: Invocation): void {
   const command = program
     .command("tap")
-    .summary("stand between a host and its server on stdio, and record every byte")
+    .summary("record every byte between a host and its server on stdio")
     .description(about)
     .usage("[options] -- command args…");
   for (const { flags, description } of tapOptions)

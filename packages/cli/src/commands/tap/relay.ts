@@ -162,7 +162,7 @@ export class Relay {
 /** Resolves when the host has exited, also if another process holds its end of the pipe. */
 async function watchHost(parent: number): Promise<void> {
   const { watchParent } = await import("@parlance/mcp/node");
-  const gone = (): void => void process.stdin.destroy(new Error("the host is gone"));
+  const gone = (): void => void process.stdin.destroy(new Error("the host has exited"));
   if (process.ppid === parent) watchParent(gone);
   else gone();
 }

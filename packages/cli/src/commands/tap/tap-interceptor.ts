@@ -118,9 +118,7 @@ export class TapInterceptor implements Interceptor {
     const mark = this.#marks;
     const place = { s: stdio, d: directions[stream], ch: stream };
     if (bytes.length < line.len)
-      this.#ends.stderr.write(
-        `parlance: a line of ${line.len} bytes is too long to pass breakpoints and faults whole\n`,
-      );
+      this.#ends.stderr.write(`parlance: a line of ${line.len} bytes is too long for breakpoints and faults\n`);
     this.#ends.recorder.frame({ ...place, ...line, bytes, mark });
     const { t, len, nl } = line;
     this.#conversation ??= new Conversation({ keepRows: false });

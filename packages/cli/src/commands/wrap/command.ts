@@ -40,16 +40,16 @@ interface WrapFlags {
 
 const hostHelp = `A <host> is one of
 ${hosts.map(({ name, title }) => `  ${name.padEnd(16)}${title}`).join("\n")}
-Any other configuration with \`mcpServers\` or \`servers\` is named by its file:
---config file. Without words, hosts are listed with their files and servers.`;
+For any other configuration with \`mcpServers\` or \`servers\`, name its file:
+--config file. Without arguments, hosts are listed with their files and servers.`;
 
-const outcomeHelp = `Comments, order and layout of the file stay as they are. What was there before
-is kept beside it, in <file>.parlance-backup. It takes effect when the host
-starts the server again.
+const outcomeHelp = `Comments, order and layout of the file do not change. The previous file is kept
+as <file>.parlance-backup. The change takes effect when the host restarts the
+server.
 
 Exit codes:
   0  done, or there was nothing to do
-  1  the command line is wrong, or a file cannot be read, understood or written`;
+  1  the command line is wrong, or a file cannot be read, parsed or written`;
 
 /** A change to the start of a server. */
 interface Change {
@@ -60,7 +60,7 @@ interface Change {
 
 type UsableServer = StartedServer | UrlServer;
 
-/** One of the two commands. */
+/** One of the commands `wrap` and `unwrap`. */
 interface Verb {
   readonly name: "wrap" | "unwrap";
   readonly summary: string;
@@ -76,8 +76,8 @@ const verbs: readonly Verb[] = [
     name: "wrap",
     summary: "make a host start one of its servers under parlance tap",
     description: `Edit the configuration of a host so that it starts one of its servers under
-\`parlance tap --\`, which records what crosses between the two. For a server at a
-URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`,
+\`parlance tap --\`, which records their messages. For a server at a URL, the host
+starts \`parlance bridge\` under the tap, which connects to the URL.`,
     examples: `Examples:
   parlance wrap
   parlance wrap claude-desktop git
@@ -94,7 +94,7 @@ URL the host starts \`parlance bridge\` under the tap, which speaks to the URL.`
   {
     name: "unwrap",
     summary: "undo parlance wrap",
-    description: "Take back what `parlance wrap` has changed in the configuration of a host.",
+    description: "Undo the change of `parlance wrap` in the configuration of a host.",
     examples: `Examples:
   parlance unwrap claude-desktop git
   parlance unwrap --config ./mcp.json git --dry-run`,
@@ -115,7 +115,7 @@ export function registerWrap(program: Command, invocation: Invocation): void {
       .description(verb.description)
       .usage(`[options] [<host> <server>]\n       parlance ${verb.name} [options] --config file <server>`)
       .addArgument(hostAndServer())
-      .option("--config <file>", "edit this file, of whatever host")
+      .option("--config <file>", "edit this file, for any host")
       .option("--dry-run", "print what would change, and change nothing")
       .option("--json", "print one JSON object, for programs")
       .addHelpText("after", `\n${hostHelp}\n\n${outcomeHelp}\n\n${verb.examples}`)
@@ -134,7 +134,7 @@ async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invoc
   if (invocation.command !== undefined)
     throw usageFailure("this command takes no command after --", `parlance ${verb.name} <host> <server>`);
   const [hostName, name, ...more] = flags.config === undefined ? words : [undefined, ...words];
-  if (more.length > 0) throw usageFailure(`there is a word too many: ${more.join(" ")}`, `parlance help ${verb.name}`);
+  if (more.length > 0) throw usageFailure(`unexpected argument: ${more.join(" ")}`, `parlance help ${verb.name}`);
   const files = filesOf(hostName === undefined ? hosts : [findHost(hostName)], flags.config);
   if (name === undefined) return listHosts(files, { json: flags.json === true, out: invocation.out });
   return edit(verb, name, files, flags, invocation);
@@ -172,7 +172,7 @@ async function edit(
   if (backup === undefined) err.print("nothing is changed: --dry-run");
   else
     err.print(
-      `what was there before is in ${backup}`,
+      `the previous file is ${backup}`,
       `it takes effect when ${loaded.host?.title ?? "the host"} starts ${name} again`,
     );
   return exitCodes.clean;
@@ -192,8 +192,8 @@ function wordsFor(server: UsableServer): readonly string[] {
 /** Notes on the differences for a host that connected to the URL itself. */
 function urlNotes(server: UrlServer): readonly string[] {
   return [
-    "the host no longer asks the URL, but starts parlance bridge: it does not sign in (OAuth) any more",
-    `where that is needed, or for what crosses HTTP, use ${proxyRemedy(server)} instead`,
+    "the host starts parlance bridge instead of connecting to the URL: it cannot sign in (OAuth)",
+    `to sign in, or to record HTTP itself, use ${proxyRemedy(server)} instead`,
   ];
 }
 

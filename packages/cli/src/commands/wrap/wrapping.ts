@@ -98,7 +98,7 @@ const untranslatable = ["bearer_token_env_var", "env_http_headers", "oauth", "he
 /** Why a server at a URL cannot be wrapped; undefined if it can. */
 export function unwrappable({ node }: UrlServer): string | undefined {
   const found = untranslatable.find((name) => membersOf(node, name).length > 0);
-  return found === undefined ? undefined : `its ${found} has no place beside a command`;
+  return found === undefined ? undefined : `its ${found} has no equivalent for a command`;
 }
 
 /** The headers of a server at a URL, and the key of the member that holds them. */

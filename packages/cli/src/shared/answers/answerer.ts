@@ -79,7 +79,7 @@ export class Answerer {
       this.#say(`${message} ${url}`, written);
       return { action: written };
     }
-    const key = await this.#ask(`visit a page: ${message}`, signal, (talk) => offerPage(url, talk));
+    const key = await this.#ask(`open a URL: ${message}`, signal, (talk) => offerPage(url, talk));
     if (key === "y") return { action: "accept", retry: Promise.resolve() };
     if (key !== undefined) return { action: key === "d" ? "decline" : "cancel" };
     this.#decline(`${message} ${url}`, "--answer url=accept");
@@ -97,7 +97,7 @@ export class Answerer {
       this.#say(question, jsonLine(written.content));
       return written;
     }
-    const text = await this.#ask("answer in the place of a model (sampling)", signal, (talk) => beModel(params, talk));
+    const text = await this.#ask("answer instead of a model (sampling)", signal, (talk) => beModel(params, talk));
     if (text === "ended" || text === "") throw userRejected();
     if (text !== undefined) return textResult(text);
     this.#decline(question, "--answer sampling='text'");

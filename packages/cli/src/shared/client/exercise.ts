@@ -152,7 +152,7 @@ export async function readList(
       partial: true,
       unadvertised: force,
     });
-    if (!Array.isArray(found)) return `the member ${member} of its result is no array`;
+    if (!Array.isArray(found)) return `the member ${member} of its result is not an array`;
     given += found.length;
     for (const item of found) {
       if (item instanceof OutOfBounds) broken.push(`${shownName(item)} is ${item.reason}`);

@@ -107,7 +107,7 @@ export class ObservedTarget {
       return;
     }
     if (this.#lastPost === undefined)
-      throw new Failure("only a command and a URL of HTTP take bytes as they are", { exitCode: exitCodes.usage });
+      throw new Failure("only a command and an HTTP URL accept exact bytes", { exitCode: exitCodes.usage });
     const { url, headers } = this.#lastPost;
     const body = new Uint8Array(bytes);
     const send = (this.#target.kind === "url" && this.#target.recorded?.fetch) || fetch;

@@ -37,7 +37,7 @@ export function covers(resource: string, { origin, pathname }: URL): boolean {
 
 /** Descriptions of invalid tokens, with the tokens. No authorization server has issued them. */
 export const badTokens: Readonly<Record<string, string>> = {
-  "that is none": "parlance-doctor",
+  "of arbitrary text": "parlance-doctor",
   // {"alg":"none"}.{"aud":"https://other.example","sub":"parlance-doctor"}
   "for another audience, without a signature":
     "eyJhbGciOiJub25lIn0.eyJhdWQiOiJodHRwczovL290aGVyLmV4YW1wbGUiLCJzdWIiOiJwYXJsYW5jZS1kb2N0b3IifQ.",

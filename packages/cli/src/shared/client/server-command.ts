@@ -94,7 +94,7 @@ function targetWords(
     throw usageFailure(`the target comes before ${first}`, `parlance ${[name, quoted, first, ...others].join(" ")}`);
   }
   if (words === undefined && rest.length > 0)
-    throw usageFailure(`there is a word too many: ${rest.join(" ")}`, `parlance help ${name}`);
+    throw usageFailure(`unexpected argument: ${rest.join(" ")}`, `parlance help ${name}`);
   return { target, rest };
 }
 

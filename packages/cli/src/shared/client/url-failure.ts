@@ -41,7 +41,7 @@ function statusOf(error: unknown): number | undefined {
   return undefined;
 }
 
-const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse where it is old";
+const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse on old servers";
 
 const remedies: ReadonlyMap<number, string> = new Map([
   [401, "authenticate: --header 'Authorization: Bearer <token>'"],
@@ -73,7 +73,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     seen: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Connect Timeout/,
     remedy: "the address cannot be reached: check it, and the network",
   },
-  { seen: /ECONNRESET|other side closed|hang up/, remedy: "is it the right port? does it want https://?" },
+  { seen: /ECONNRESET|other side closed|hang up/, remedy: "is it the right port, and does it need https://?" },
   { seen: /does not match the HTTP|Parse Error/, remedy: "the server does not use HTTP: is it the right port?" },
   { seen: /Content-Type "text\/html"/, remedy: `this is a web page, not an MCP server: ${anotherPath}` },
   {
@@ -100,5 +100,5 @@ export function missingVariableRemedy(stderr: readonly string[]): string | undef
   const names = stderr.flatMap((line) => (missing.test(line) ? (variableName.exec(line) ?? []) : []));
   const name = names.find((each) => process.env[each] === undefined);
   if (name === undefined) return undefined;
-  return `the server needs the variable ${name}: --env ${name}=<value> gives it; in the configuration of a host it stands under "env"`;
+  return `the server needs the variable ${name}: --env ${name}=<value> gives it; in the configuration of a host, set it under "env"`;
 }

@@ -120,7 +120,7 @@ function eventReader({ what, line }: Exchange, { see, tell }: HttpWatcher): Body
   };
 }
 
-/** The same body; each chunk is parsed before it is passed on. */
+/** A copy of a body stream; each chunk is parsed before it is passed on. */
 export function observedBody(body: ReadableStream<Uint8Array>, seen: BodyReader): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

@@ -20,8 +20,8 @@ export interface FaultPlan {
 /** Adds the options that inject faults. */
 export function addFaultOptions(command: Command): Command {
   return command
-    .option("--fault <fault>", "what becomes of some frames, see below; may be repeated", collectFault)
-    .option("--seed <number>", "the same number, the same chances", seed, 1);
+    .option("--fault <fault>", "inject a fault into matching frames, see below; may be repeated", collectFault)
+    .option("--seed <number>", "the seed of random choices", seed, 1);
 }
 
 /** The faults of the flags; undefined without any. @throws Failure for an invalid fault */

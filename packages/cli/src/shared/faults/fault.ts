@@ -17,25 +17,25 @@ export type Fault =
   | { readonly is: "sse-cut"; readonly after: number };
 
 /** The forms of a fault, for help pages. */
-export const faultHelp = `A <fault> is '<filter> => <what>': which frames, and what becomes of them:
-  delay 500ms±200        hold it back for so long; others may overtake it
-  drop                   pass it on never
-  dup                    pass it on twice
-  reorder 3              hold three, and pass them on in another order
-  corrupt byte@41        change that byte; without a place, any
-  truncate 60%           pass on so much of it
-  split 3x200ms          pass it on in three pieces, with so much time between
+export const faultHelp = `A <fault> is '<filter> => <what>', for the frames that match the filter:
+  delay 500ms±200        delay the frame; others may overtake it
+  drop                   do not forward it
+  dup                    forward it twice
+  reorder 3              hold three frames, and forward them in another order
+  corrupt byte@41        change this byte; without an offset, a random one
+  truncate 60%           forward only this much of it
+  split 3x200ms          forward it in three pieces, with this pause between
   wrong-id, string-id    give it another id, or its id as a string
-  noise "text"           write a line that is no message before it
+  noise "text"           write a line that is not a message before it
   stderr "text"          write to stderr before it
-  close, exit 3          end the output, or the process, in its place`;
+  close, exit 3          end the output or the process instead of sending it`;
 
 /** The forms of a fault for a proxy, where a filter chooses requests. */
-export const httpFaultHelp = `A <fault> is '<filter> => <what>': which requests, and what becomes of them:
-  http 429 retry-after 2 answer with a status; the server hears nothing of it
-  sse-cut after 2        break off the stream of its response behind two events
-  delay 500ms±200        hold it back for so long
-  drop, close            never answer it; close its connection`;
+export const httpFaultHelp = `A <fault> is '<filter> => <what>', for the requests that match the filter:
+  http 429 retry-after 2 respond with a status; the server gets no request
+  sse-cut after 2        cut the stream of its response after two events
+  delay 500ms±200        delay it
+  drop, close            never respond; close its connection`;
 
 type Reader = (groups: readonly string[]) => Fault | undefined;
 

@@ -5,7 +5,7 @@ import type { FaultRule } from "./fault-option.js";
 
 type ByteRange = NonNullable<Verdict["range"]>;
 
-/** Where the frames of one direction go. */
+/** The destination of the frames of one direction. */
 export interface FaultySink {
   /** Writes bytes, including line breaks. */
   write(bytes: Uint8Array): void;

@@ -12,7 +12,7 @@ export interface BreakFlags {
 export function addBreakOption(command: Command): Command {
   return command.option(
     "--break <filter>",
-    "with --ui: hold what the filter matches until the page releases it; may be repeated",
+    "with --ui: hold matching messages until the page releases them; may be repeated",
     collect,
   );
 }
@@ -20,7 +20,7 @@ export function addBreakOption(command: Command): Command {
 /** The filters of the breakpoints. @throws Failure without a page, on which held messages could be released */
 export function breakpointsOf({ break: filters = [], ui }: BreakFlags): readonly string[] {
   if (filters.length > 0 && ui !== true)
-    throw usageFailure("--break: only the page can release what a breakpoint holds", "add --ui");
+    throw usageFailure("--break needs --ui: only the page can release held messages", "add --ui");
   return filters;
 }
 

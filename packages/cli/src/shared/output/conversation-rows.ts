@@ -155,7 +155,7 @@ export function wordsOf(entry: Entry): string {
 
 const fates = {
   hold: "held at the breakpoint",
-  send: "let go at the breakpoint",
+  send: "released at the breakpoint",
   change: "changed at the breakpoint",
   drop: "dropped at the breakpoint",
   answer: "answered at the breakpoint",
@@ -178,16 +178,16 @@ function httpWords({ ph, method, url, status, headers = [], why, x }: Extract<En
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   if (ph === "req") return `${method ?? ""} ${url ?? ""} (exchange ${x})`;
   if (ph === "res") return [status, type, `(exchange ${x})`].filter((each) => each !== undefined).join(" ");
-  return ph === "end" ? `the exchange is over (exchange ${x})` : `broken off: ${why ?? "no reason"} (exchange ${x})`;
+  return ph === "end" ? `the exchange has ended (exchange ${x})` : `broken off: ${why ?? "no reason"} (exchange ${x})`;
 }
 
 const lives: Readonly<Record<string, string>> = {
   "stdin-end": "its input has ended",
   open: "opened",
   close: "closed its side",
-  hold: "held back",
-  release: "let go",
-  "ui-attach": "somebody is looking",
+  hold: "held",
+  release: "released",
+  "ui-attach": "the page was opened",
 };
 
 function lifeWords({ ev, code, sig, pid, why, len = 0 }: Extract<Entry, { readonly k: "l" }>): string {
@@ -195,7 +195,7 @@ function lifeWords({ ev, code, sig, pid, why, len = 0 }: Extract<Entry, { readon
   if (ev === "exit" && why !== undefined) return why;
   if (ev === "exit") return typeof sig === "string" ? `was ended by ${sig}` : `exited with code ${code ?? "unknown"}`;
   if (ev === "signal") return `was sent ${sig ?? "a signal"}`;
-  if (ev === "partial") return `holds ${bytesText(len)} of a line that no line break ends`;
+  if (ev === "partial") return `holds ${bytesText(len)} of an unfinished line`;
   return lives[ev] ?? ev;
 }
 

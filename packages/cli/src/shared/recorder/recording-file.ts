@@ -209,7 +209,7 @@ function codeOf(error: unknown): string | undefined {
 const reasons: ReadonlyMap<string | undefined, string> = new Map([
   ["ENOSPC", "there is no room left on the disk"],
   ["EDQUOT", "there is no room left on the disk"],
-  ["EFBIG", "the file may grow no longer"],
+  ["EFBIG", "the file has reached the size limit of this process"],
   ["EAGAIN", "no process reads the pipe that it is written to"],
   ["ENXIO", "no process reads the pipe that it is written to"],
   ["EACCES", "it may not be written"],

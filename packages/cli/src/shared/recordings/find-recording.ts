@@ -8,9 +8,9 @@ import { recordingDirectory, recordingSuffix } from "./recording-directory.js";
 /** The forms of a recording argument, for help pages. */
 export const recordingHelp = `A <recording> is one of
   last             the newest
-  name             the beginning of the name of one that parlance ls shows
+  name             the beginning of a name in the list of parlance ls
   path             a file, plain or compressed with gzip
-  -                what comes on stdin`;
+  -                the recording on stdin`;
 
 /** The path of the recording that an argument names; `-` is stdin. @throws Failure */
 export async function findRecording(word: string, env: NodeJS.ProcessEnv): Promise<string> {

@@ -66,7 +66,7 @@ export async function loadRecording(path: string, { stop, onEntry }: LoadOptions
 }
 
 function noRecording(path: string, damages: readonly RecordingDamage[]): Failure {
-  return new Failure(`${path === "-" ? "stdin" : path} holds no line of a recording`, {
+  return new Failure(`${path === "-" ? "stdin" : path} has no line of a recording`, {
     exitCode: exitCodes.damaged,
     seen: damages.slice(0, 3).map(({ line, says }) => `line ${line}: ${says}`),
   });

@@ -85,12 +85,11 @@ const day = 86_400_000;
 export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
 
 /** The syntax of `PARLANCE_RETENTION`, for help pages. */
-export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and 1 GB of them.
-A recording that begins deletes what is beyond that, the oldest first.
+export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and up to 1 GB.
+When a new recording begins, those beyond a bound are deleted, the oldest first.
   PARLANCE_RETENTION=off            keeps everything
   PARLANCE_RETENTION='90d 5GB 200'  keeps 90 days, 5 GB and 200 recordings
-One that may still be written is never deleted, nor is one with a file of its
-own (--record).`;
+Recordings that may still be written, and those of --record, are never deleted.`;
 
 /** The bounds in `PARLANCE_RETENTION`; undefined for `off`, and for an invalid value, so that nothing is deleted. */
 export function retentionOf({ PARLANCE_RETENTION: text }: NodeJS.ProcessEnv): Retention | undefined {

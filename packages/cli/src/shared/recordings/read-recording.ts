@@ -50,7 +50,7 @@ async function* readTogether(path: string, stop: AbortSignal | undefined): Async
     if (stop?.aborted === true) return;
     if (last === undefined) throw unreadable(path, error);
     const { line, offset, bytes } = last;
-    const says = `nothing behind it can be read: ${messageOf(error)}`;
+    const says = `nothing after it can be read: ${messageOf(error)}`;
     yield [{ damage: { line: line + 1, offset: offset + bytes + 1, bytes: 0, says, torn: false } }];
   }
   yield checked(decoder.end(), new Uint8Array(0));
@@ -167,7 +167,7 @@ class Checksum {
     if (found === sha256.toLowerCase()) return undefined;
     return {
       ...place,
-      says: "the lines before it are not those that were written: their SHA-256 differs",
+      says: "the lines before it were changed: their SHA-256 differs",
       torn: false,
     };
   }
@@ -249,7 +249,7 @@ export class RecordingReader {
 function damaged(path: string, line: number, says: string): Failure {
   return new Failure(`${path} is damaged in line ${line}: ${says}`, {
     exitCode: exitCodes.damaged,
-    remedy: `parlance check ${path} judges what can be read of it`,
+    remedy: `parlance check ${path} checks its readable lines`,
   });
 }
 

@@ -125,7 +125,7 @@ export class SavedRequests {
       const file = await open(this.#pathOf(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
       try {
         const facts = await file.stat();
-        if (!facts.isFile()) return this.#malformed(name, "it is no file");
+        if (!facts.isFile()) return this.#malformed(name, "it is not a file");
         if (facts.size > mostBytes) return this.#malformed(name, `it has more than ${mostBytes} bytes`);
         return this.#parse(name, await file.readFile());
       } finally {
@@ -149,10 +149,10 @@ export class SavedRequests {
     const value = ExactNumber.parse(new TextDecoder().decode(bytes));
     if (!isObject(value)) return fault("a request is an object", "");
     const { method, params = {}, description } = value;
-    if (typeof method !== "string") return fault('"method" is no string', "/method");
-    if (!isObject(params) || params instanceof ExactNumber) return fault('"params" is no object', "/params");
+    if (typeof method !== "string") return fault('"method" must be a string', "/method");
+    if (!isObject(params) || params instanceof ExactNumber) return fault('"params" must be an object', "/params");
     if (description !== undefined && typeof description !== "string")
-      return fault('"description" is no string', "/description");
+      return fault('"description" must be a string', "/description");
     const other = Object.keys(value).find((key) => !members.has(key));
     if (other !== undefined)
       return fault(`a request has no member ${JSON.stringify(other)}`, `/${pointerToken(other)}`);
@@ -196,7 +196,7 @@ function reasonAgainst(name: string): string | undefined {
   if (Buffer.byteLength(name) > longestName) return `has more than ${longestName} bytes`;
   if (/[/\\]/.test(name)) return "has a path separator";
   if (/^[.@]/.test(name)) return `begins with ${name[0]}`;
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has a character that does not show";
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return "has a hidden character";
   if (/[<>:"|?*]/.test(name)) return 'has one of < > : " | ? *, which Windows forbids';
   if (/^\s|[\s.]$/.test(name)) return "begins or ends with a space, or ends with a dot";
   return devices.test(name) ? "is a device on Windows" : undefined;

@@ -70,7 +70,7 @@ function decode(path: string, bytes: Buffer): readonly [mark: string, text: stri
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return text.startsWith("\ufeff") ? ["\ufeff", text.slice(1)] : ["", text];
   } catch (error) {
-    throw fileFailure(`${path} is no UTF-8 text`, error);
+    throw fileFailure(`${path} is not UTF-8 text`, error);
   }
 }
 
@@ -93,7 +93,7 @@ export async function findServers(
   const read = (await Promise.all(files.map(load))).filter((loaded) => loaded !== undefined);
   if (read.length === 0 && files.length === 1)
     throw usageFailure(`there is no file ${pathsOf(files)}`, "--config names any other file");
-  if (read.length === 0) throw fileFailure(`none of these files is there:\n${pathsOf(files)}`);
+  if (read.length === 0) throw fileFailure(`none of these files exists:\n${pathsOf(files)}`);
   const all = read.flatMap((loaded) => loaded.configuration.servers.map((server) => ({ loaded, server })));
   const [found, ...others] = all.filter(({ server }) => server.name === name);
   if (found !== undefined) return [found, ...others];

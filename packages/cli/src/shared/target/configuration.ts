@@ -57,7 +57,7 @@ export function parseConfiguration(
   if (root.type !== "object") return { problem: `${placeOf(text, root.offset)}: expected an object, got ${root.type}` };
   const [servers, twin] = sections.flatMap((section) => nodesAt(root, section));
   if (servers === undefined) return { text, format, servers: [] };
-  if (twin !== undefined) return { problem: `${placeOf(text, twin.offset)}: the servers are written twice` };
+  if (twin !== undefined) return { problem: `${placeOf(text, twin.offset)}: the servers are defined twice` };
   if (servers.type !== "object")
     return { problem: `${placeOf(text, servers.offset)}: expected an object of servers, got ${servers.type}` };
   return { text, format, servers: (servers.children ?? []).map((each, _, all) => entryOf(each, all, text, format)) };
@@ -100,19 +100,19 @@ function entryOf(
   const name = String(key?.value);
   const unusable = (why: string): ServerEntry => ({ kind: "unusable", name, why });
   if (all.filter(({ children: [other] = [] }) => other?.value === name).length > 1)
-    return unusable("its name is written twice");
-  if (node?.type !== "object") return unusable(`it is no object, but ${node?.type ?? "nothing"}`);
+    return unusable("its name is defined twice");
+  if (node?.type !== "object") return unusable(`it must be an object, got ${node?.type ?? "nothing"}`);
   const [[command, twin], [args, otherArgs]] = [membersOf(node, "command"), membersOf(node, "args")];
   const [url] = [...membersOf(node, "url"), ...membersOf(node, "serverUrl")];
   const named = { name, node, layout: layoutOf(node, text, format) };
-  if (twin !== undefined) return unusable("its command is written twice");
-  if (otherArgs !== undefined) return unusable("its args are written twice");
+  if (twin !== undefined) return unusable("its command is defined twice");
+  if (otherArgs !== undefined) return unusable("its args are defined twice");
   if (command === undefined && url?.type === "string") return { ...named, kind: "url", url };
   if (command === undefined) return unusable("it has neither command nor url");
-  if (command.type !== "string") return unusable(`its command is no string, but ${command.type}`);
+  if (command.type !== "string") return unusable(`its command must be a string, got ${command.type}`);
   const isArgument = ({ type }: Node): boolean => type === "string";
   if (args !== undefined && (args.type !== "array" || !(args.children ?? []).every(isArgument)))
-    return unusable("its args are no array of strings");
+    return unusable("its args must be an array of strings");
   return { ...named, kind: "command", command, args };
 }
 

@@ -75,7 +75,7 @@ const spoken: ReadonlySet<string> = new Set(["http:", "https:", "ws:", "wss:"]);
 
 function urlTarget(word: string): Target {
   const url = URL.canParse(word) ? new URL(word) : undefined;
-  if (url === undefined) throw usageFailure(`${word} is not a URL`, "write all of it: https://example.com/mcp");
+  if (url === undefined) throw usageFailure(`${word} is not a URL`, "write the whole URL: https://example.com/mcp");
   if (!spoken.has(url.protocol))
     throw usageFailure(`${word}: ${url.protocol}// is not supported: use http, https, ws or wss`);
   if (url.username !== "" || url.password !== "") {

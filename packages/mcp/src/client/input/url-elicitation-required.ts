@@ -119,9 +119,7 @@ async function completeAll(
 ): Promise<void> {
   const elicited = call.wait((signal) => Promise.all(pages.map(({ elicit }) => elicit(signal))));
   const outcomes = await elicited.catch((thrown: unknown) => {
-    throw thrown instanceof HookError
-      ? call.error("refused", `no page was visited: ${thrown.message}`, thrown)
-      : thrown;
+    throw thrown instanceof HookError ? call.error("refused", `no page was opened: ${thrown.message}`, thrown) : thrown;
   });
   if (outcomes.some(({ action }) => action !== "accept")) throw error;
   const giveUp = (): never => {
@@ -141,7 +139,7 @@ async function completeAll(
     if (!(failure instanceof LocalError) || failure.reason !== "timeout") throw failure;
     throw call.error(
       "timeout",
-      "the server has not said that the visit is over: make the call again when it is",
+      "the server has not reported that the elicitation is complete: make the call again after that",
       error,
     );
   }

@@ -19,7 +19,7 @@ export interface HttpCaller {
   readonly events: ByteBudget;
 }
 
-/** Events may use one part in so many. */
+/** The divisor of a budget: events may use one part of it. */
 const eventParts = 4;
 
 /** The cost of an idle connection in bytes, charged to the budget of its peer. */

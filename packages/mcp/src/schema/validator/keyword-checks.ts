@@ -108,7 +108,7 @@ function reference({ $ref }: NormalSchema, maker: RuleMaker): Check {
 
 function type(schema: NormalSchema): Check | undefined {
   const test = typeTest(schema.type);
-  return test && ((evaluation, value, step) => test(value) || evaluation.fault(told("type", schema, step, value)));
+  return test && ((evaluation, value, step) => test(value) || evaluation.fault(finding("type", schema, step, value)));
 }
 
 /** The test for the argument of `type`: one type, or several. */

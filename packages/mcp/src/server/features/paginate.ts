@@ -2,7 +2,7 @@ import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import type { CacheHints } from "./feature.js";
 
-/** How a list looks on the wire. */
+/** The names of a list on the wire. */
 export interface ListShape {
   /** The member of the result that holds the items, e.g. `tools`. */
   readonly member: string;

@@ -12,7 +12,7 @@ export interface Registration<Definition> {
   readonly name: string;
   /** Whether clients see it. */
   readonly enabled: boolean;
-  /** Shows it again. */
+  /** Lists the definition again, after `disable`. */
   enable(): void;
   /** Hides it: it is not listed, and to a client it does not exist. */
   disable(): void;

@@ -170,7 +170,7 @@ function readAction(
 
 function unfit(place: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
   return invalidParams(
-    place === "" ? "The client's answer does not fit the question" : "Invalid params",
+    place === "" ? "The client's response does not fit the request" : "Invalid params",
     faults.map(({ path, message }) => ({ path: `${place}${path}`, message })),
   );
 }

@@ -37,7 +37,7 @@ export class InputPending extends Error {
   override readonly name = "InputPending";
 
   constructor() {
-    super("the client has to answer first: let this error pass");
+    super("the client must respond first: rethrow this error");
   }
 }
 
@@ -128,7 +128,7 @@ export class ReplayInput implements Input {
       requireClientCapability(questions, this.#client);
       for (const [key, question] of Object.entries(questions)) {
         const asked = this.#asked.get(key)?.question;
-        if (asked !== undefined && asked !== fingerprint(question)) throw new Error(changedQuestion(key));
+        if (asked !== undefined && asked !== fingerprint(question)) throw new Error(changedRequest(key));
       }
     } catch (error) {
       this.#refusals.add(error);
@@ -157,13 +157,13 @@ export class ReplayInput implements Input {
 }
 
 /** A handler that exceeds the maximum of rounds. */
-export const tooManyRounds: string = `a call may ask in at most ${maxRounds} rounds`;
+export const tooManyRounds: string = `a call may request input in at most ${maxRounds} rounds`;
 
-function changedQuestion(key: string): string {
+function changedRequest(key: string): string {
   return (
-    `the question ${JSON.stringify(key)} is not the one that was asked in the round before: a handler that asks is run ` +
-    "again, and must ask the same. Put what may differ (time, random numbers, outside state) into ctx.once(), and name " +
-    "questions that are asked side by side with `key`"
+    `the input request ${JSON.stringify(key)} differs from that of the previous round: a handler runs again in each round, ` +
+    "and must make the same requests. Put values that may differ (time, random numbers, external state) into ctx.once(), " +
+    "and give concurrent requests a `key`"
   );
 }
 

@@ -80,7 +80,7 @@ export interface MemoryRequestStatesOptions {
 
 /** Used states in memory. */
 export interface MemoryRequestStates extends RequestStateStore {
-  /** How many are remembered. */
+  /** The number of remembered states. */
   readonly size: number;
 }
 
@@ -100,7 +100,7 @@ export function memoryRequestStates({
   if (!Number.isSafeInteger(max) || max < 1) throw new RangeError(`max must be a whole number above zero, got ${max}`);
   /** The end of each, in the order of their use, which is nearly the order in which they end. */
   const used = new Map<string, number>();
-  /** Of states that end no later it is not known any more whether they were used. */
+  /** The latest expiry of forgotten states: for states that expire by then, it is unknown whether they were used. */
   let unknownUntil = Number.NEGATIVE_INFINITY;
   return {
     get size() {
@@ -133,14 +133,14 @@ const maxSealedLength = 8 * 1024;
  * Seals with AES-GCM, so a state can neither be read nor altered; the binding is authenticated with it.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  *
- * @throws RangeError for a secret that is too short; TypeError for a store that is none
+ * @throws RangeError for a secret that is too short; TypeError for an invalid store
  */
 export function createStateSeal(options: StateSealOptions = {}): StateSeal {
   const { secrets, ttl = 600_000, now: given = Date.now } = options;
   const now = (): number => atOnce("requestState.now", given);
   // From an environment where it is not set, a secret comes as undefined, whatever its type says.
   if (secrets?.length === 0 || secrets?.some((secret) => !(secret?.length >= minSecretLength))) {
-    throw new RangeError(`A state seal needs secrets of at least ${minSecretLength} characters`);
+    throw new RangeError(`requestState needs secrets of at least ${minSecretLength} characters`);
   }
   const store = options.store ?? memoryRequestStates({ now });
   if (typeof store.use !== "function") throw new TypeError("requestState.store needs a method use(id, expires)");
@@ -163,7 +163,7 @@ export function createStateSeal(options: StateSealOptions = {}): StateSeal {
       const encoded = version + encodeBase64Url(concat(iv, new Uint8Array(sealed)));
       if (encoded.length > maxSealedLength) {
         throw new RangeError(
-          `The state of a call is ${encoded.length} characters, at most ${maxSealedLength} can be kept: answers and once() results count`,
+          `The state of a call is ${encoded.length} characters, at most ${maxSealedLength} can be kept: input responses and once() results count`,
         );
       }
       return encoded;

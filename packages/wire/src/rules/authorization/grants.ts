@@ -73,7 +73,7 @@ export const grantRules: readonly Rule[] = [
     *check({ request: { url = "" } }, { signIns: { metadata } }) {
       if (metadata === undefined || !isEndpoint(metadata.authorization_endpoint, url)) return;
       if (metadata.code_challenge_methods_supported === undefined)
-        yield { party: "client", says: "its metadata have no `code_challenge_methods_supported`" };
+        yield { party: "client", says: "its metadata has no `code_challenge_methods_supported`" };
     },
   },
   {
@@ -320,7 +320,7 @@ function isEndpoint(endpoint: unknown, url: string): boolean {
   return typeof endpoint === "string" && withoutQuery(endpoint) === withoutQuery(url);
 }
 
-/** The addresses of this machine count as localhost: RFC 8252 §7.3 prefers them. */
+/** Whether a redirect URI is safe. The addresses of this machine count as localhost: RFC 8252 §7.3 prefers them. */
 function isSafeRedirect(uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const { protocol, hostname } = new URL(uri);

@@ -10,7 +10,7 @@ import {
 } from "@parlance/wire";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
-import { type Access, type Finding, failed, type Probe, passed, Subject, verdictOf } from "./probe.js";
+import { type Access, failed, type Probe, type ProbeOutcome, passed, Subject, verdictOf } from "./probe.js";
 import { authorizationProbes } from "./probes/authorization.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
@@ -20,7 +20,7 @@ import { openingProbes } from "./probes/opening.js";
 /** The result of one probe in one revision. */
 export interface ProbeResult {
   readonly probe: Probe;
-  readonly finding: Finding;
+  readonly finding: ProbeOutcome;
   /** Numbers of the first and the last frame of the probe. */
   readonly frames: readonly [first: number, last: number];
   /** The verdict; undefined unless the probe failed. */
@@ -192,7 +192,7 @@ class RevisionExamination {
     return this.#conversation.rows.at(-1)?.n ?? 0;
   }
 
-  async #open(): Promise<{ readonly client: RawClient; readonly subject: Subject; readonly opened: Finding }> {
+  async #open(): Promise<{ readonly client: RawClient; readonly subject: Subject; readonly opened: ProbeOutcome }> {
     const { timeout, onSlowStart } = this.#options;
     const before = performance.now();
     const client = this.#dial();
@@ -234,7 +234,7 @@ class RevisionExamination {
     return [this.#result(leaving, finding, first)];
   }
 
-  #result(probe: Probe, finding: Finding, first: number): ProbeResult {
+  #result(probe: Probe, finding: ProbeOutcome, first: number): ProbeResult {
     const last = this.#lastFrame;
     const verdict = finding.is === "failed" ? verdictOf(probe, finding, last, this.#revision) : undefined;
     return { probe, finding, frames: [first, last], verdict };

@@ -27,7 +27,7 @@ export interface Probe extends Requirement {
   /** Whether it works without a token on a server that requires one. */
   readonly needsNoToken?: true;
   /** Runs the probe. Rejects only for a bug of this program. */
-  readonly ask: (subject: Subject) => Promise<Finding>;
+  readonly ask: (subject: Subject) => Promise<ProbeOutcome>;
 }
 
 /** The result of a failed probe. */
@@ -40,7 +40,7 @@ interface Failed {
 }
 
 /** The outcome of a probe. */
-export type Finding =
+export type ProbeOutcome =
   | { readonly is: "passed" }
   | Failed
   /** The probe could not run. */
@@ -65,20 +65,20 @@ export function verdictOf(probe: Probe, { says, doubt = probe.doubt }: Failed, n
 }
 
 /** The finding of a probe that passed. */
-export const passed: Finding = { is: "passed" };
+export const passed: ProbeOutcome = { is: "passed" };
 
 /** @param says the observed behaviour; safe to print */
-export function failed(says: string): Finding {
+export function failed(says: string): ProbeOutcome {
   return { is: "failed", says };
 }
 
-/** The same finding as a note. @param doubt why it does not break the sentence of the probe */
-export function asNote(finding: Finding, doubt: string): Finding {
+/** A copy of an outcome as a note. @param doubt why it does not break the sentence of the probe */
+export function asNote(finding: ProbeOutcome, doubt: string): ProbeOutcome {
   return finding.is === "failed" ? { ...finding, doubt } : finding;
 }
 
 /** @param why the reason why the probe cannot run */
-export function skipped(why: string): Finding {
+export function skipped(why: string): ProbeOutcome {
   return { is: "skipped", why };
 }
 
@@ -87,9 +87,9 @@ export interface Access {
   readonly url: URL;
   /** The value of `Authorization` that the user gave. */
   readonly authorization: string | undefined;
-  /** The same with a token of another server. */
+  /** The value of `Authorization` with a token for another server. */
   readonly foreign: string | undefined;
-  /** The same with a token of another user. */
+  /** The value of `Authorization` with a token of another user. */
   readonly otherUser: string | undefined;
 }
 
@@ -177,7 +177,7 @@ export class Subject {
   }
 
   /** Fails unless the server still answers a ping or a discovery, with the right id. */
-  async stillAnswers(): Promise<Finding> {
+  async stillAnswers(): Promise<ProbeOutcome> {
     const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
     const reply = await this.ask(method);
     const { answer } = reply;
@@ -196,7 +196,7 @@ export class Subject {
    * Opens the conversation: a handshake or a discovery. Resolves to a failure if the server does not respond as the revision
    * requires.
    */
-  async open(): Promise<Finding> {
+  async open(): Promise<ProbeOutcome> {
     return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
   }
 
@@ -205,7 +205,7 @@ export class Subject {
     return this.#openingStatus === 401;
   }
 
-  async #initialize(): Promise<Finding> {
+  async #initialize(): Promise<ProbeOutcome> {
     const { version } = this.revision;
     const clientInfo = { name: "parlance", version: "0.1.0" };
     const params = { protocolVersion: version, capabilities: {}, clientInfo };
@@ -222,7 +222,7 @@ export class Subject {
     return passed;
   }
 
-  async #discover(): Promise<Finding> {
+  async #discover(): Promise<ProbeOutcome> {
     const reply = await this.ask(methods.discover);
     const { answer, http } = reply;
     this.#openingStatus = http?.status;
@@ -267,7 +267,7 @@ export function quoted(value: unknown): string {
 }
 
 /** Passes for an error response with one of these codes; fails with a description otherwise. */
-export function expectError(reply: RawReply, codes: readonly number[]): Finding {
+export function expectError(reply: RawReply, codes: readonly number[]): ProbeOutcome {
   const { answer, silence } = reply;
   const wanted = codes.join(" or ");
   if (answer === undefined) return failed(`no answer (${silence}), expected error ${wanted}`);
@@ -279,13 +279,13 @@ export function expectError(reply: RawReply, codes: readonly number[]): Finding 
 export const noCode = "no sentence demands the code";
 
 /** Like `expectError`, if the sentence requires an error, and no sentence requires its code. */
-export function expectRefusal(reply: RawReply, codes: readonly number[]): Finding {
+export function expectRefusal(reply: RawReply, codes: readonly number[]): ProbeOutcome {
   const found = expectError(reply, codes);
   return isObject(reply.answer?.error) ? asNote(found, noCode) : found;
 }
 
 /** Passes for a result; fails with a description otherwise. */
-export function expectResult({ answer, silence }: RawReply): Finding {
+export function expectResult({ answer, silence }: RawReply): ProbeOutcome {
   if (answer === undefined) return failed(`no answer (${silence}), expected a result`);
   return "result" in answer ? passed : failed(`${describe(answer)}, expected a result`);
 }

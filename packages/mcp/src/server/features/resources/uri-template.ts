@@ -167,7 +167,7 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined; // An escape that is none, or bytes that are no UTF-8: the URI means nothing.
+    return undefined; // A malformed escape, or bytes that are not UTF-8: the URI has no meaning.
   }
 }
 
@@ -190,7 +190,7 @@ export interface ReadTemplate {
 interface Operator {
   readonly first: string;
   readonly separator: string;
-  /** Whether a value stands behind its name. */
+  /** Whether a value follows its name. */
   readonly named: boolean;
   /** Whether a value may hold slashes. */
   readonly slashes: boolean;
@@ -234,10 +234,10 @@ class Reader {
     const [found] = scheme.exec(this.#text) ?? [];
     if (found === undefined) throw this.#refuse("it must begin with a scheme and a colon");
     if (this.#text.length > maxLength) throw this.#refuse(`it may have at most ${maxLength} characters`);
-    if (notInUri.test(this.#text)) throw this.#refuse("it holds a space or a control character");
+    if (notInUri.test(this.#text)) throw this.#refuse("it contains a space or a control character");
     for (const match of this.#text.matchAll(piece)) {
       const [written] = match;
-      if (this.#query !== undefined) throw this.#refuse("nothing may stand behind {?…}");
+      if (this.#query !== undefined) throw this.#refuse("nothing may follow {?…}");
       if (match.groups?.expression !== undefined) this.#expression(match.groups.expression);
       else this.#literal(written);
     }
@@ -246,7 +246,7 @@ class Reader {
   }
 
   #literal(text: string): void {
-    if (text === "{" || text === "}") throw this.#refuse("a brace has no partner");
+    if (text === "{" || text === "}") throw this.#refuse("a brace is unmatched");
     if (text !== "") this.#parts.push({ kind: "literal", text: normalUri(text) });
   }
 
@@ -269,7 +269,7 @@ class Reader {
     if (name.includes("*") || name.includes(":")) {
       throw this.#refuse(`{${name}} cannot be matched: leave out what follows the name`);
     }
-    if (!variable.test(name)) throw this.#refuse(`${JSON.stringify(name)} is no name of a variable`);
+    if (!variable.test(name)) throw this.#refuse(`${JSON.stringify(name)} is not the name of a variable`);
     if (this.#variables.includes(name)) throw this.#refuse(`the variable ${name} stands there twice`);
     if (this.#variables.length === maxVariables) throw this.#refuse(`it may have at most ${maxVariables} variables`);
     this.#variables.push(name);
@@ -278,7 +278,7 @@ class Reader {
   #value(name: string, isFirst: boolean, { first, separator, named, slashes }: Operator): void {
     this.#literal(`${isFirst ? first : separator}${named ? `${name}=` : ""}`);
     if (this.#parts.at(-1)?.kind === "value") {
-      throw this.#refuse(`nothing tells where the value before {${name}} ends: put text between them`);
+      throw this.#refuse(`it is ambiguous where the value before {${name}} ends: put text between them`);
     }
     this.#parts.push({ kind: "value", name, slashes });
   }

@@ -1,7 +1,10 @@
 /** Longer than any URI that a person or a program writes on purpose, and short enough to look at more than once. */
 const maxLength = 8_192;
 
-/** A scheme, and behind it nothing that a URI can only say in an escape. Letters of any script pass: some clients leave them. */
+/**
+ * A scheme, followed by no character that a URI must escape. Letters of any script are allowed, because some clients do not
+ * escape them.
+ */
 const uri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}\p{Cs}]*$/u;
 
 /**

@@ -24,7 +24,7 @@ export interface TaskRequest {
 interface Kept {
   readonly task: Task;
   readonly timer: Timer;
-  /** Characters of its result. */
+  /** The number of characters of its result. */
   length: number;
 }
 
@@ -65,7 +65,7 @@ export class TaskStore {
     return task;
   }
 
-  /** @throws RpcError −32602 for a task that there is not, or that is somebody else's */
+  /** @throws RpcError −32602 for a task that does not exist, or belongs to another caller */
   find(id: string, principal: string | undefined): Task {
     const kept = this.#kept.get(id);
     if (kept === undefined || kept.task.principal !== principal) throw unknownTask();
@@ -152,7 +152,7 @@ function firstText(content: unknown): string | undefined {
   return isObject(block) ? String(block.text).slice(0, longestMessage) : undefined;
 }
 
-/** Says the same of a task that never was, of one that has expired, and of somebody else's. */
+/** The error is the same for a task that never existed, one that has expired, and one of another caller. */
 export function unknownTask(): RpcError {
   return invalidParams("Unknown task", [{ path: "/taskId", message: "is not a task, or one that has expired" }]);
 }
@@ -161,7 +161,7 @@ function tooMany(reason: string): RpcError {
   return new RpcError(codes.tooManyRequests, "Too many tasks", { reason });
 }
 
-/** How long tasks are kept, and how many. The bounds are those of one conversation: a peer chooses how many it makes. */
+/** Limits of tasks: their lifetime and number. They apply to one session, because a peer chooses how many tasks it creates. */
 export interface TaskOptions {
   /** Milliseconds from its creation for which a task is kept, where the client does not say. Default: 300,000. */
   readonly ttl?: number;
@@ -246,7 +246,7 @@ export class Task {
   readonly #begun: number;
   readonly #controller = new AbortController();
   readonly #waiters = new Set<Waiter>();
-  /** Questions that wait for somebody who waits for the result. */
+  /** Input requests that wait until a caller waits for the result. */
   readonly #held = new Set<(callback: RemoteCall) => void>();
   /** Questions without an answer. */
   #questions = 0;
@@ -260,7 +260,7 @@ export class Task {
     this.#movedAt = this.#begun;
   }
 
-  /** As the client sees it. */
+  /** The state of the task as the client sees it. */
   get state(): TaskState {
     const message = this.#end === undefined || !("message" in this.#end) ? undefined : this.#end.message;
     const { ttl, pollInterval } = this.#terms;
@@ -281,12 +281,12 @@ export class Task {
     return this.#controller.signal;
   }
 
-  /** Nothing of it goes out any more. */
+  /** Whether nothing more is sent for it. */
   get isOver(): boolean {
     return this.#end !== undefined || this.signal.aborted;
   }
 
-  /** Ends it; false if it is over already. */
+  /** Ends the task; false if it has ended already. */
   end(end: TaskEnd): boolean {
     if (this.isOver) return false;
     this.#end = end;
@@ -296,13 +296,15 @@ export class Task {
     return true;
   }
 
-  /** It is not kept any more, for whatever reason. */
+  /** Called when the task is no longer kept. */
   drop(reason: LocalError): void {
     if (this.#end === undefined) this.#controller.abort(reason);
     for (const { settle } of [...this.#waiters]) settle(undefined);
   }
 
-  /** Waits for the end of the task; undefined if it is dropped or `signal` aborts. Its input requests go to the waiting client. */
+  /**
+   * Waits for the end of the task; undefined if it is dropped or `signal` aborts. Its input requests go to the waiting client.
+   */
   async wait({ callback, signal }: Operation): Promise<TaskEnd | undefined> {
     if (this.#end !== undefined) return this.#end;
     return new Promise((resolve) => {

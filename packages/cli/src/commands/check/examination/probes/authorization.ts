@@ -7,7 +7,7 @@ import {
   isOauthChallenge,
   metadataPlaces,
 } from "../../../../shared/client/protected-resource.js";
-import { asNote, type Finding, failed, type Probe, passed, quoted, type Subject, skipped } from "../probe.js";
+import { asNote, failed, type Probe, type ProbeOutcome, passed, quoted, type Subject, skipped } from "../probe.js";
 import { isReadOnly, needsArguments } from "./features.js";
 
 /** The revisions in which an MCP server is a resource server of OAuth. */
@@ -148,7 +148,7 @@ export const authorizationProbes: readonly Probe[] = [
   {
     id: "XA-10",
     level: "must",
-    demands: "A session is of no use to another user",
+    demands: "A session cannot be used by another user",
     sentence:
       "MCP servers MUST validate access tokens before processing the request, … and take all necessary steps to ensure no data is returned to unauthorized parties.",
     page: onAccess,
@@ -182,8 +182,8 @@ type Refusal = NonNullable<RawReply["http"]>;
 /** Runs a probe with the refusal of a request without a token; skipped if the server requires no token. */
 async function ofProtected(
   subject: Subject,
-  judge: (refusal: Refusal) => Finding | Promise<Finding>,
-): Promise<Finding> {
+  judge: (refusal: Refusal) => ProbeOutcome | Promise<ProbeOutcome>,
+): Promise<ProbeOutcome> {
   const { http } = await withToken(subject, "");
   if (http === undefined) return skipped("a request without a token is not answered");
   if (http.status < 400) return skipped("the server requires no token");
@@ -200,7 +200,7 @@ function withToken(subject: Subject, value: string, request: RawRequest = {}): P
 }
 
 /** Judges the refusal of each invalid token, and fails if a request with such a token is served. */
-function ofBadTokens(subject: Subject, judge: (refusal: Refusal) => Finding): Promise<Finding> {
+function ofBadTokens(subject: Subject, judge: (refusal: Refusal) => ProbeOutcome): Promise<ProbeOutcome> {
   return ofProtected(subject, async () => {
     for (const [which, token] of Object.entries(badTokens)) {
       const { http } = await withToken(subject, `Bearer ${token}`);
@@ -212,13 +212,13 @@ function ofBadTokens(subject: Subject, judge: (refusal: Refusal) => Finding): Pr
   });
 }
 
-async function refuses(subject: Subject, value: string | undefined, without: string): Promise<Finding> {
+async function refuses(subject: Subject, value: string | undefined, without: string): Promise<ProbeOutcome> {
   if (value === undefined) return skipped(without);
   const { http: { status = 0 } = {} } = await withToken(subject, value);
   return status >= 400 ? passed : failed(`the status is ${status}, expected a refusal`);
 }
 
-async function ignoresQuery(subject: Subject): Promise<Finding> {
+async function ignoresQuery(subject: Subject): Promise<ProbeOutcome> {
   const { url, authorization: value = "" } = subject.access ?? {};
   const [, token] = /^Bearer (.+)$/i.exec(value) ?? [];
   if (url === undefined || token === undefined) return skipped("there is no bearer token to put there");
@@ -229,7 +229,7 @@ async function ignoresQuery(subject: Subject): Promise<Finding> {
 }
 
 /** Whether a 403 for missing scopes names them: tries the lists, and tools that are safe to call. */
-async function namesScopes(subject: Subject): Promise<Finding> {
+async function namesScopes(subject: Subject): Promise<ProbeOutcome> {
   if (subject.access?.authorization === undefined) return skipped("there is no token");
   const lists = [methods.listTools, methods.listResources, methods.listPrompts];
   const tools = await subject.list(methods.listTools, "tools");
@@ -249,7 +249,7 @@ async function namesScopes(subject: Subject): Promise<Finding> {
     if (error !== "insufficient_scope") return failed(`the 403 for ${name} has no error="insufficient_scope"`);
     if (scope === undefined || scope.trim() === "") return failed(`the 403 for ${name} names no scope`);
   }
-  return refused === 0 ? skipped("the token has the scopes for all that may be asked") : passed;
+  return refused === 0 ? skipped("the token has the scopes of all requests that were tried") : passed;
 }
 
 /** The maximum number of tools that are called: a server may list any number. */
@@ -281,7 +281,7 @@ async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly 
 /** Removes the MCP headers: requests for metadata have none. */
 const withoutMcp = { [mcpHeaders.session]: "", [mcpHeaders.protocolVersion]: "", [mcpHeaders.method]: "" };
 
-async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Finding> {
+async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<ProbeOutcome> {
   const url = subject.access?.url;
   const named = challengeParameter(refusal, "resource_metadata");
   if (named === undefined && !withScopes(subject.revision, "http"))
@@ -296,7 +296,7 @@ async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Findi
   return failed("the challenge has no resource_metadata, and there is none at the well-known places");
 }
 
-function ofMetadata(subject: Subject, judge: (metadata: Metadata, url: URL) => Finding): Promise<Finding> {
+function ofMetadata(subject: Subject, judge: (metadata: Metadata, url: URL) => ProbeOutcome): Promise<ProbeOutcome> {
   return ofProtected(subject, async (refusal) => {
     const url = subject.access?.url;
     const all = await metadataOf(subject, refusal);
@@ -311,11 +311,11 @@ function ofMetadata(subject: Subject, judge: (metadata: Metadata, url: URL) => F
   });
 }
 
-function atPlace({ pathname }: URL, finding: Finding): Finding {
+function atPlace({ pathname }: URL, finding: ProbeOutcome): ProbeOutcome {
   return finding.is === "failed" ? { ...finding, says: `${finding.says} at ${pathname}` } : finding;
 }
 
-function namesServer({ place, value: { resource } }: Metadata, url: URL): Finding {
+function namesServer({ place, value: { resource } }: Metadata, url: URL): ProbeOutcome {
   const path = url.pathname === "/" ? "" : url.pathname;
   const identifiers = [
     url.origin + path,

@@ -6,9 +6,9 @@ import {
   expectError,
   expectRefusal,
   expectResult,
-  type Finding,
   failed,
   type Probe,
+  type ProbeOutcome,
   passed,
   quoted,
   type Subject,
@@ -201,14 +201,14 @@ export const featureProbes: readonly Probe[] = [
   },
 ];
 
-function offered(subject: Subject, capability: string, ask: () => Promise<Finding>): Promise<Finding> {
+function offered(subject: Subject, capability: string, ask: () => Promise<ProbeOutcome>): Promise<ProbeOutcome> {
   return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
 }
 
 /** The maximum number of pages of a list: a server may send cursors without end. */
 const mostPages = 50;
 
-async function pages(subject: Subject, { method, member, demanded }: List): Promise<Finding> {
+async function pages(subject: Subject, { method, member, demanded }: List): Promise<ProbeOutcome> {
   const seen = new Set<unknown>();
   for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
     const reply = await subject.ask(method, params);
@@ -228,7 +228,7 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
   return skipped(`there are more than ${mostPages} pages`);
 }
 
-async function callWithoutArguments(subject: Subject): Promise<Finding> {
+async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
   const tool = tools.find(needsArguments);
   if (tool === undefined) return skipped("no tool needs arguments");
@@ -253,14 +253,14 @@ export function isReadOnly({ annotations }: JsonObject): boolean {
   return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
-async function callReadOnly(subject: Subject): Promise<Finding> {
+async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
   const tool = tools.find((each) => isReadOnly(each) && !needsArguments(each));
   if (tool === undefined) return skipped("no tool says that it only reads and needs no arguments");
   return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
 }
 
-async function readListed(subject: Subject): Promise<Finding> {
+async function readListed(subject: Subject): Promise<ProbeOutcome> {
   const resources = await subject.list(methods.listResources, "resources");
   if (resources.length === 0) return skipped("no resource is listed");
   for (const { uri } of resources.slice(0, 3)) {
@@ -272,7 +272,7 @@ async function readListed(subject: Subject): Promise<Finding> {
   return passed;
 }
 
-async function promptWithoutArguments(subject: Subject): Promise<Finding> {
+async function promptWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   const prompts = await subject.list(methods.listPrompts, "prompts");
   const prompt = prompts.find(
     ({ arguments: args }) => Array.isArray(args) && args.some((each) => isObject(each) && each.required === true),

@@ -1,6 +1,15 @@
 import { methods } from "@parlance/mcp/protocol";
 import { byEra, type RawRequest } from "@parlance/wire";
-import { describe, expectError, type Finding, failed, type Probe, passed, type Subject, skipped } from "../probe.js";
+import {
+  describe,
+  expectError,
+  failed,
+  type Probe,
+  type ProbeOutcome,
+  passed,
+  type Subject,
+  skipped,
+} from "../probe.js";
 
 const overHttp: NonNullable<Probe["applies"]> = (_, transport) => transport === "http";
 const overStreamable: NonNullable<Probe["applies"]> = ({ facts }, transport) =>
@@ -125,7 +134,7 @@ export const httpProbes: readonly Probe[] = [
   },
 ];
 
-async function refuses(subject: Subject, request: RawRequest): Promise<Finding> {
+async function refuses(subject: Subject, request: RawRequest): Promise<ProbeOutcome> {
   const status = await statusOf(subject, request);
   return status >= 400 && status < 500 ? passed : failed(`the status is ${status}, expected a refusal`);
 }

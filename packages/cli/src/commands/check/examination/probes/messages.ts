@@ -6,10 +6,10 @@ import {
   expectError,
   expectRefusal,
   expectResult,
-  type Finding,
   failed,
   noCode,
   type Probe,
+  type ProbeOutcome,
   passed,
   quoted,
   type Subject,
@@ -175,7 +175,7 @@ function ping({ revision }: Subject): string {
   return revision.era === "stateless" ? methods.discover : methods.ping;
 }
 
-async function echoes(subject: Subject, id: string | number): Promise<Finding> {
+async function echoes(subject: Subject, id: string | number): Promise<ProbeOutcome> {
   const { answer, silence } = await subject.ask(ping(subject), {}, id);
   if (answer === undefined) return failed(`there was no answer with the id ${quoted(id)}: ${silence}`);
   return answer.id === id ? passed : failed(`the answer has the id ${quoted(answer.id)}, not ${quoted(id)}`);
