@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.js";
+import type { JsonObject } from "../base/json.js";
 import type { SchemaLimits } from "./limits.js";
 import type { SchemaFault } from "./schema-fault.js";
-import type { NormalSchema } from "./validator/normal-form.js";
 
 /** The cost limits of one check. A validator that cannot count steps enforces the limits that it can. */
 export interface CheckBounds {
@@ -14,9 +14,9 @@ export interface CheckBounds {
 /**
  * The port for a JSON Schema validator.
  *
- * - `compile` runs once per schema, at registration. It receives the normal form: all references are resolved and the
- *   dialect is always the same. It must not change the schema. It throws a `SchemaError` for a schema that it cannot
- *   evaluate.
+ * - `compile` runs once per schema, at registration. It receives the normal form: JSON Schema 2020-12 with only the keywords
+ *   that affect validity, in which each `$ref` is `"#"` or `"#/$defs/<number>"`. It must not change the schema. It throws a
+ *   `SchemaError` for a schema that it cannot evaluate.
  * - The function that it returns is synchronous, keeps no reference to the value, and never throws because of a value.
  *   Values are as `JSON.parse` returns them; a member may have any name, including `__proto__`. An empty list means
  *   that the value is valid.
@@ -24,5 +24,5 @@ export interface CheckBounds {
  */
 export interface JsonSchemaValidator {
   /** Compiles a schema to a check, which returns the faults of a value; none for a valid one. Throws `SchemaError`. */
-  compile(schema: NormalSchema, bounds: CheckBounds): (value: unknown) => readonly SchemaFault[];
+  compile(schema: JsonObject, bounds: CheckBounds): (value: unknown) => readonly SchemaFault[];
 }

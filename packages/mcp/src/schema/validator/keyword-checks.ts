@@ -3,11 +3,11 @@ import { isObject, typeTests } from "../../base/json.js";
 import { Equality } from "./equality.js";
 import type { Check, Evaluation, Finding, Rule, Step } from "./evaluation.js";
 import { stepsPerCharacter } from "./linear-pattern.js";
-import type { NormalSchema } from "./normal-form.js";
+import type { Keywords, NormalSchema, NormalSubschema } from "./normal-form.js";
 
 /** Compiles the subschemas of a keyword to rules. */
 export interface RuleMaker {
-  rule(schema: unknown): Rule | boolean;
+  rule(schema: NormalSubschema): Rule | boolean;
   /** The rule that a `$ref` points to. */
   target(reference: string): Rule | boolean;
 }
@@ -48,7 +48,7 @@ const makers: readonly [keywords: readonly string[], make: Maker][] = [
   [["$ref"], reference],
   [["type"], type],
   [["const"], (schema) => values("const", [schema.const], schema)],
-  [["enum"], (schema) => values("enum", schema.enum as readonly unknown[], schema)],
+  [["enum"], (schema) => values("enum", schema.enum ?? [], schema)],
   [["not"], not],
   [["anyOf"], anyOf],
   [["allOf"], allOf],
@@ -86,8 +86,8 @@ export function checksOf(schema: NormalSchema, maker: RuleMaker): readonly Check
   );
 }
 
-/** Adds a finding for a keyword; `detail` comes last. */
-function told(
+/** The finding of a keyword. */
+function finding(
   keyword: string,
   schema: NormalSchema,
   step: Step | undefined,
@@ -97,11 +97,11 @@ function told(
   return { keyword, argument: schema[keyword], schema, step, value, ...more };
 }
 
-function reference({ $ref }: NormalSchema, maker: RuleMaker): Check {
+function reference({ $ref = "#" }: NormalSchema, maker: RuleMaker): Check {
   // Resolved at the first use: the target may refer back to this schema, which is not compiled yet.
   let target: Rule | boolean | undefined;
   return (evaluation, value, before, evaluated) => {
-    target ??= maker.target($ref as string);
+    target ??= maker.target($ref);
     return evaluation.apply(target, value, { before, keyword: "$ref" }, evaluated);
   };
 }
@@ -124,19 +124,19 @@ function values(keyword: "const" | "enum", allowed: readonly unknown[], schema: 
   const numbers = new Set(allowed.map((value) => equality.numberOf(value)));
   return (evaluation, value, step) => {
     const number = equality.find(value, evaluation.meter);
-    return (number !== undefined && numbers.has(number)) || evaluation.fault(told(keyword, schema, step, value));
+    return (number !== undefined && numbers.has(number)) || evaluation.fault(finding(keyword, schema, step, value));
   };
 }
 
 function not(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.not);
+  const rule = maker.rule(schema.not ?? false);
   return (evaluation, value, step) =>
     !evaluation.attempt(rule, value, { before: step, keyword: "not" }, undefined) ||
-    evaluation.fault(told("not", schema, step, value));
+    evaluation.fault(finding("not", schema, step, value));
 }
 
 function anyOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.anyOf as readonly unknown[]).map((alternative) => maker.rule(alternative));
+  const rules = (schema.anyOf ?? []).map((alternative) => maker.rule(alternative));
   return (evaluation, value, before, evaluated) => {
     const step = { before, keyword: "anyOf" };
     const alternatives: Finding[] = [];
@@ -148,27 +148,27 @@ function anyOf(schema: NormalSchema, maker: RuleMaker): Check {
       // Continue if evaluated members are tracked: a later alternative may evaluate more of the value.
       if (evaluated === undefined) break;
     }
-    return fits || evaluation.fault(told("anyOf", schema, before, value, { alternatives }));
+    return fits || evaluation.fault(finding("anyOf", schema, before, value, { alternatives }));
   };
 }
 
 function allOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.allOf as readonly unknown[]).map((part) => maker.rule(part));
+  const rules = (schema.allOf ?? []).map((part) => maker.rule(part));
   return (evaluation, value, before, evaluated) =>
     each(evaluation, rules, (rule) => evaluation.apply(rule, value, { before, keyword: "allOf" }, evaluated));
 }
 
 function oneOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.oneOf as readonly unknown[]).map((alternative) => maker.rule(alternative));
+  const rules = (schema.oneOf ?? []).map((alternative) => maker.rule(alternative));
   return (evaluation, value, before, evaluated) => {
     const step = { before, keyword: "oneOf" };
     const fitting = rules.filter((rule) => evaluation.attempt(rule, value, step, evaluated)).length;
-    return fitting === 1 || evaluation.fault(told("oneOf", schema, before, value, { detail: [fitting] }));
+    return fitting === 1 || evaluation.fault(finding("oneOf", schema, before, value, { detail: [fitting] }));
   };
 }
 
 function conditional(schema: NormalSchema, maker: RuleMaker): Check {
-  const condition = maker.rule(schema.if);
+  const condition = maker.rule(schema.if ?? true);
   // biome-ignore lint/suspicious/noThenProperty: these are keywords of JSON Schema
   const branches = { then: maker.rule(schema.then ?? true), else: maker.rule(schema.else ?? true) };
   return (evaluation, value, before, evaluated) => {
@@ -179,19 +179,19 @@ function conditional(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function required(schema: NormalSchema): Check {
-  const names = schema.required as readonly string[];
+  const names = schema.required ?? [];
   return (evaluation, value, step) =>
     !isObject(value) ||
     each(
       evaluation,
       names,
       (name) =>
-        Object.hasOwn(value, name) || evaluation.fault(told("required", schema, step, value, { detail: [name] })),
+        Object.hasOwn(value, name) || evaluation.fault(finding("required", schema, step, value, { detail: [name] })),
     );
 }
 
 function dependentRequired(schema: NormalSchema): Check {
-  const dependencies = new Map(Object.entries(schema.dependentRequired as Readonly<Record<string, readonly string[]>>));
+  const dependencies = new Map(Object.entries(schema.dependentRequired ?? {}));
   return (evaluation, value, step) =>
     !isObject(value) ||
     each(evaluation, namesIn(dependencies, value, evaluation), (cause) =>
@@ -200,7 +200,7 @@ function dependentRequired(schema: NormalSchema): Check {
         dependencies.get(cause) ?? [],
         (name) =>
           Object.hasOwn(value, name) ||
-          evaluation.fault(told("dependentRequired", schema, step, value, { detail: [cause, name] })),
+          evaluation.fault(finding("dependentRequired", schema, step, value, { detail: [cause, name] })),
       ),
     );
 }
@@ -215,7 +215,7 @@ function dependentSchemas(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function propertyNames(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.propertyNames);
+  const rule = maker.rule(schema.propertyNames ?? true);
   return (evaluation, value, before) =>
     !isObject(value) ||
     each(evaluation, Object.keys(value), (token) =>
@@ -259,7 +259,7 @@ function members(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function unevaluatedProperties(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.unevaluatedProperties);
+  const rule = maker.rule(schema.unevaluatedProperties ?? true);
   return (evaluation, value, before, evaluated) =>
     !isObject(value) ||
     each(evaluation, Object.keys(value), (token) => {
@@ -270,11 +270,11 @@ function unevaluatedProperties(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function items(schema: NormalSchema, maker: RuleMaker): Check {
-  const prefix = ((schema.prefixItems ?? []) as readonly unknown[]).map((item) => maker.rule(item));
+  const prefix = (schema.prefixItems ?? []).map((item) => maker.rule(item));
   const rest = schema.items === undefined ? undefined : maker.rule(schema.items);
   return (evaluation, value, before, evaluated) => {
     if (!Array.isArray(value)) return true;
-    const read = rest === undefined ? value.slice(0, prefix.length) : (value as readonly unknown[]);
+    const read: readonly unknown[] = rest === undefined ? value.slice(0, prefix.length) : value;
     return each(evaluation, read, (item, token) => {
       evaluated?.add(token);
       const keyword = token < prefix.length ? "prefixItems" : "items";
@@ -284,9 +284,8 @@ function items(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function contains(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.contains);
-  const min = (schema.minContains ?? 1) as number;
-  const max = (schema.maxContains ?? Number.POSITIVE_INFINITY) as number;
+  const rule = maker.rule(schema.contains ?? true);
+  const { minContains: min = 1, maxContains: max = Number.POSITIVE_INFINITY } = schema;
   return (evaluation, value, before, evaluated) => {
     if (!Array.isArray(value)) return true;
     let count = 0;
@@ -297,15 +296,15 @@ function contains(schema: NormalSchema, maker: RuleMaker): Check {
     }
     if (count >= min && count <= max) return true;
     const keyword = count > max ? "maxContains" : schema.minContains === undefined ? "contains" : "minContains";
-    return evaluation.fault(told(keyword, schema, before, value));
+    return evaluation.fault(finding(keyword, schema, before, value));
   };
 }
 
 function unevaluatedItems(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.unevaluatedItems);
+  const rule = maker.rule(schema.unevaluatedItems ?? true);
   return (evaluation, value, before, evaluated) =>
     !Array.isArray(value) ||
-    each(evaluation, value as readonly unknown[], (item, token) => {
+    each<unknown>(evaluation, value, (item, token) => {
       if (evaluated?.has(token)) return true;
       evaluated?.add(token);
       return evaluation.apply(rule, item, { before, keyword: "unevaluatedItems", token });
@@ -322,7 +321,7 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
       const number = evaluation.equality.numberOf(item, evaluation.meter);
       const first = indices.get(number);
       if (first !== undefined) {
-        return evaluation.fault(told("uniqueItems", schema, step, value, { detail: [first, index] }));
+        return evaluation.fault(finding("uniqueItems", schema, step, value, { detail: [first, index] }));
       }
       indices.set(number, index);
     }
@@ -332,15 +331,30 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
 
 /** A keyword that limits the number of members or items. */
 function size(
-  keyword: string,
-  isOf: (value: unknown) => boolean,
-  fits: (count: number, argument: number) => boolean,
+  keyword: "minProperties" | "maxProperties" | "minItems" | "maxItems",
+  isOf: (value: unknown) => value is object,
+  fits: Fits,
 ): Maker {
-  return (schema) => (evaluation, value, step) => {
+  return limited(keyword, fits, (fitsLimit, schema) => (evaluation, value, step) => {
     if (!isOf(value)) return true;
-    const count = Array.isArray(value) ? value.length : Object.keys(value as object).length;
+    const count = Array.isArray(value) ? value.length : Object.keys(value).length;
     if (!Array.isArray(value)) evaluation.meter.list(count);
-    return fits(count, schema[keyword] as number) || evaluation.fault(told(keyword, schema, step, value));
+    return fitsLimit(count) || evaluation.fault(finding(keyword, schema, step, value));
+  });
+}
+
+/** Whether a number fits the argument of a keyword. */
+type Fits = (value: number, argument: number) => boolean;
+
+/** A keyword whose argument is a number: makes its check with a comparison with the argument. */
+function limited(
+  keyword: keyof { [Name in keyof Keywords as Keywords[Name] extends number | undefined ? Name : never]: unknown },
+  fits: Fits,
+  make: (fitsLimit: (value: number) => boolean, schema: NormalSchema) => Check,
+): Maker {
+  return (schema) => {
+    const argument = schema[keyword];
+    return argument === undefined ? undefined : make((value) => fits(value, argument), schema);
   };
 }
 
@@ -363,29 +377,34 @@ function decimal(value: number): readonly [digits: bigint, exponent: number] {
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
-function bound(keyword: string, fits: (value: number, argument: number) => boolean): Maker {
-  return (schema) => (evaluation, value, step) =>
-    typeof value !== "number" ||
-    fits(value, schema[keyword] as number) ||
-    evaluation.fault(told(keyword, schema, step, value));
+function bound(
+  keyword: "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf",
+  fits: Fits,
+): Maker {
+  return limited(
+    keyword,
+    fits,
+    (fitsLimit, schema) => (evaluation, value, step) =>
+      typeof value !== "number" || fitsLimit(value) || evaluation.fault(finding(keyword, schema, step, value)),
+  );
 }
 
 /** A keyword that limits the length of a string in code points; some take two UTF-16 code units. */
-function length(keyword: string, fits: (count: number, argument: number) => boolean): Maker {
-  return (schema) => (evaluation, value, step) => {
+function length(keyword: "minLength" | "maxLength", fits: Fits): Maker {
+  return limited(keyword, fits, (fitsLimit, schema) => (evaluation, value, step) => {
     if (typeof value !== "string") return true;
     evaluation.meter.text(value.length);
     const pairs = value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
-    return (
-      fits(value.length - pairs, schema[keyword] as number) || evaluation.fault(told(keyword, schema, step, value))
-    );
-  };
+    return fitsLimit(value.length - pairs) || evaluation.fault(finding(keyword, schema, step, value));
+  });
 }
 
 function pattern(schema: NormalSchema): Check {
-  const matches = meteredPattern(schema.pattern as string);
+  const matches = meteredPattern(schema.pattern ?? "");
   return (evaluation, value, step) =>
-    typeof value !== "string" || matches(value, evaluation) || evaluation.fault(told("pattern", schema, step, value));
+    typeof value !== "string" ||
+    matches(value, evaluation) ||
+    evaluation.fault(finding("pattern", schema, step, value));
 }
 
 /**
@@ -403,18 +422,18 @@ function meteredPattern(source: string): (text: string, evaluation: Evaluation) 
 }
 
 function format(schema: NormalSchema): Check | undefined {
-  const name = schema.format as string;
+  const { format: name = "" } = schema;
   const accepts = formats.has(name) ? formatsOfLibrary[name] : undefined;
   if (accepts === undefined) return undefined;
   const times = name === "regex" ? stepsToCompile : 1;
   return (evaluation, value, step) => {
     if (typeof value !== "string") return true;
     evaluation.meter.text(value.length, times);
-    return accepts(value) || evaluation.fault(told("format", schema, step, value));
+    return accepts(value) || evaluation.fault(finding("format", schema, step, value));
   };
 }
 
-function rulesByName(schemas: unknown, maker: RuleMaker): ReadonlyMap<string, Rule | boolean> {
+function rulesByName(schemas: Keywords["properties"], maker: RuleMaker): ReadonlyMap<string, Rule | boolean> {
   return new Map(Object.entries(schemas ?? {}).map(([name, schema]) => [name, maker.rule(schema)]));
 }
 

@@ -54,7 +54,56 @@ function withoutType(document: JsonObject): string {
  * with an argument of the right type. Objects are as `JSON.parse` returns them. Each `$ref` is `"#"` or
  * `"#/$defs/<number>"`; `$id`, `$anchor` and `$dynamicRef` are resolved and removed.
  */
-export type NormalSchema = Readonly<Record<string, unknown>>;
+export type NormalSchema = Keywords & JsonObject;
+
+/** A schema inside a normal form. */
+export type NormalSubschema = NormalSchema | boolean;
+
+type ByName<T> = Readonly<Record<string, T>>;
+
+/** The arguments of the keywords of a normal form; `argumentProblem` has checked their types. */
+export interface Keywords {
+  readonly $ref?: string;
+  readonly $defs?: ByName<NormalSubschema>;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly not?: NormalSubschema;
+  readonly anyOf?: readonly NormalSubschema[];
+  readonly allOf?: readonly NormalSubschema[];
+  readonly oneOf?: readonly NormalSubschema[];
+  readonly if?: NormalSubschema;
+  readonly then?: NormalSubschema;
+  readonly else?: NormalSubschema;
+  readonly required?: readonly string[];
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly propertyNames?: NormalSubschema;
+  readonly dependentRequired?: ByName<readonly string[]>;
+  readonly dependentSchemas?: ByName<NormalSubschema>;
+  readonly properties?: ByName<NormalSubschema>;
+  readonly patternProperties?: ByName<NormalSubschema>;
+  readonly additionalProperties?: NormalSubschema;
+  readonly unevaluatedProperties?: NormalSubschema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly prefixItems?: readonly NormalSubschema[];
+  readonly items?: NormalSubschema;
+  readonly contains?: NormalSubschema;
+  readonly minContains?: number;
+  readonly maxContains?: number;
+  readonly unevaluatedItems?: NormalSubschema;
+  readonly uniqueItems?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
 
 /** The result of `normalise`. */
 export interface NormalForm {
@@ -73,7 +122,8 @@ export interface NormalFormOptions {
   readonly limits: SchemaLimits;
 }
 
-type MutableSchema = Record<string, unknown>;
+/** A schema while it is built, keyword by keyword. */
+type MutableSchema = { -readonly [Name in keyof Keywords]: Keywords[Name] } & Record<string, unknown>;
 
 interface Place {
   readonly resource: Resource;
@@ -131,7 +181,7 @@ class Normaliser {
 
   run(document: JsonObject): NormalForm {
     const root = this.#node(document, { resource: this.#references.open(document), pointer: "", depth: 1 });
-    const definitions: MutableSchema = {};
+    const definitions: Record<string, NormalSubschema> = {};
     const names = new Map<unknown, string>([[document, "#"]]);
     // Resolving a link may append more links to this list.
     for (const link of this.#links) {
@@ -221,15 +271,15 @@ class Normaliser {
     return form === "dependencies" ? this.#dependencies(argument as JsonObject, place) : argument;
   }
 
-  #list(schemas: readonly unknown[], place: Place): unknown[] {
+  #list(schemas: readonly unknown[], place: Place): NormalSubschema[] {
     return schemas.map((schema, index) => this.#schema(schema, below(place, index)));
   }
 
-  #map(schemas: JsonObject, place: Place): NormalSchema {
+  #map(schemas: JsonObject, place: Place): ByName<NormalSubschema> {
     return mapMembers(schemas, (schema, key) => this.#schema(schema, below(place, key)));
   }
 
-  #dependencies(dependencies: JsonObject, place: Place): NormalSchema {
+  #dependencies(dependencies: JsonObject, place: Place): JsonObject {
     return mapMembers(dependencies, (dependency, key) =>
       isNames(dependency) ? dependency : this.#schema(dependency, below(place, key)),
     );
@@ -266,27 +316,28 @@ function connect({ node, keyword }: Link, name: string): void {
   if (keyword === "$ref") {
     node.$ref = name;
   } else {
-    // A schema may have both `$ref` and `$dynamicRef`: the dynamic one moves into `allOf`. This module built `allOf`,
-    // so it is an array.
-    node.allOf = [...((node.allOf ?? []) as unknown[]), { $ref: name }];
+    // A schema may have both `$ref` and `$dynamicRef`: the dynamic one moves into `allOf`.
+    node.allOf = [...(node.allOf ?? []), { $ref: name }];
   }
 }
 
 /** Draft-07 writes a tuple as an array under `items`, and the schema of the remaining items under `additionalItems`. */
 function moveTuple(node: MutableSchema): void {
-  const { items, additionalItems } = node;
-  node.prefixItems = items;
+  // The types are those of the finished form; until here, both keywords have what draft-07 allows.
+  const { items, additionalItems } = node as { items?: unknown; additionalItems?: NormalSubschema };
+  node.prefixItems = items as readonly NormalSubschema[]; // Only called for an array.
   if (additionalItems === undefined) delete node.items;
   else node.items = additionalItems;
 }
 
 /** Splits `dependencies` of draft-07 into `dependentSchemas` and `dependentRequired`. */
 function splitDependencies(node: MutableSchema): void {
-  const dependencies = Object.entries(node.dependencies as NormalSchema);
-  const required = dependencies.filter(([, dependency]) => isNames(dependency));
-  const schemas = dependencies.filter(([, dependency]) => !isNames(dependency));
-  node.dependentRequired = { ...(node.dependentRequired as object), ...Object.fromEntries(required) };
-  node.dependentSchemas = { ...(node.dependentSchemas as object), ...Object.fromEntries(schemas) };
+  // `#dependencies` has built it.
+  const dependencies = Object.entries(node.dependencies as ByName<NormalSubschema | readonly string[]>);
+  const required = dependencies.flatMap(([name, each]) => (isNames(each) ? [[name, each] as const] : []));
+  const schemas = dependencies.flatMap(([name, each]) => (isNames(each) ? [] : [[name, each] as const]));
+  node.dependentRequired = { ...node.dependentRequired, ...Object.fromEntries(required) };
+  node.dependentSchemas = { ...node.dependentSchemas, ...Object.fromEntries(schemas) };
   delete node.dependencies;
 }
 
@@ -323,13 +374,12 @@ const inPlaceSchemas = ["not", "if", "then", "else"] as const;
  * does not descend into the value, or exponentially many if each reference doubles the work of the next.
  */
 export function checkExpansion({ schema, places }: NormalForm, most: number): void {
-  const definitions = schema.$defs as NormalSchema | undefined;
   /** The number of subschemas applied to one value, by schema; 0 while it is being computed. */
-  const counts = new Map<unknown, number>();
-  const refuse = (reason: "endless" | "too-large", at: unknown, problem: string): never => {
-    throw new SchemaError(reason, places.get(at as NormalSchema) ?? "", problem);
+  const counts = new Map<NormalSchema, number>();
+  const refuse = (reason: "endless" | "too-large", at: NormalSchema, problem: string): never => {
+    throw new SchemaError(reason, places.get(at) ?? "", problem);
   };
-  const count = (at: unknown, chain: number): number => {
+  const count = (at: NormalSubschema, chain: number): number => {
     if (typeof at === "boolean") return 1;
     const known = counts.get(at);
     if (known === 0) return refuse("endless", at, '"$ref" leads back here without looking deeper into the value');
@@ -337,7 +387,7 @@ export function checkExpansion({ schema, places }: NormalForm, most: number): vo
     if (chain > longestChain) return refuse("too-large", at, `expected at most ${longestChain} references in a row`);
     counts.set(at, 0);
     let total = 1;
-    for (const inner of inPlace(at as NormalSchema, schema, definitions)) {
+    for (const inner of inPlace(at, schema)) {
       total += count(inner, chain + 1);
       if (total > most) refuse("too-large", at, `holds one value against more than ${most} subschemas`);
     }
@@ -348,10 +398,14 @@ export function checkExpansion({ schema, places }: NormalForm, most: number): vo
 }
 
 /** The subschemas that apply to the same value as `node`. */
-function inPlace(node: NormalSchema, root: NormalSchema, definitions: NormalSchema | undefined): readonly unknown[] {
-  const { $ref } = node;
-  const target = $ref === undefined ? [] : [$ref === "#" ? root : definitions?.[String($ref).slice("#/$defs/".length)]];
-  const lists = inPlaceLists.flatMap((keyword) => (node[keyword] ?? []) as readonly unknown[]);
-  const schemas = inPlaceSchemas.flatMap((keyword) => (node[keyword] === undefined ? [] : [node[keyword]]));
-  return [...target, ...lists, ...schemas, ...Object.values(node.dependentSchemas ?? {})];
+function inPlace(node: NormalSchema, root: NormalSchema): readonly NormalSubschema[] {
+  const target = node.$ref === undefined ? [] : [targetOf(node.$ref, root)];
+  const lists = inPlaceLists.flatMap<NormalSubschema>((keyword) => node[keyword] ?? []);
+  const schemas = inPlaceSchemas.flatMap<NormalSubschema>((keyword) => node[keyword] ?? []);
+  return [...target, ...lists, ...schemas, ...Object.values<NormalSubschema>(node.dependentSchemas ?? {})];
+}
+
+/** The schema that a `$ref` of a normal form points to. */
+export function targetOf(reference: string, root: NormalSchema): NormalSubschema {
+  return reference === "#" ? root : (root.$defs?.[reference.slice("#/$defs/".length)] ?? true);
 }

@@ -6,7 +6,7 @@ import { NotJson } from "./equality.js";
 import { Evaluation, type Finding, type Rule } from "./evaluation.js";
 import { checksOf, type RuleMaker } from "./keyword-checks.js";
 import { Meter, OverBounds } from "./meter.js";
-import type { NormalSchema } from "./normal-form.js";
+import { type NormalSchema, type NormalSubschema, targetOf } from "./normal-form.js";
 
 /**
  * The default validator. It needs no `eval` and runs on every platform. No keyword takes more time than the size of the
@@ -63,30 +63,27 @@ function run(
 /** The compiled subschemas of a document. Each subschema is compiled once. */
 class Rules implements RuleMaker {
   readonly #root: NormalSchema;
-  readonly #rules = new Map<unknown, Rule>();
+  readonly #rules = new Map<NormalSchema, Rule>();
 
   constructor(root: NormalSchema) {
     this.#root = root;
   }
 
-  rule(schema: unknown): Rule | boolean {
+  rule(schema: NormalSubschema): Rule | boolean {
     if (typeof schema === "boolean") return schema;
     const known = this.#rules.get(schema);
     if (known !== undefined) return known;
-    // In the normal form, every subschema is a boolean or an object.
-    const source = schema as NormalSchema;
     const rule = {
-      schema: source,
-      checks: checksOf(source, this),
-      looksAtEvaluated: source.unevaluatedItems !== undefined || source.unevaluatedProperties !== undefined,
+      schema,
+      checks: checksOf(schema, this),
+      looksAtEvaluated: schema.unevaluatedItems !== undefined || schema.unevaluatedProperties !== undefined,
     };
     this.#rules.set(schema, rule);
     return rule;
   }
 
   target(reference: string): Rule | boolean {
-    const definitions = this.#root.$defs as NormalSchema | undefined;
-    return this.rule(reference === "#" ? this.#root : definitions?.[reference.slice("#/$defs/".length)]);
+    return this.rule(targetOf(reference, this.#root));
   }
 }
 
@@ -182,7 +179,7 @@ function sayNot({ argument, step }: Finding): Words {
 }
 
 function memberType({ properties = {} }: NormalSchema, name: string): unknown {
-  const member = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
   return isObject(member) ? member.type : undefined;
 }
 
