@@ -353,10 +353,7 @@ export class KnownSecrets {
         this.#learnValue(each, depth, secret || this.#secrets.isSecretName(name));
   }
 
-  /**
-   * Remembers the credentials in headers: the whole value, the part after its scheme, the values of cookies, the password of
-   * `Basic`.
-   */
+  /** Remembers the credentials in headers: a value, the part after its scheme, the values of cookies, the password of `Basic`. */
   learnHeaders(headers: NonNullable<HttpEntry["headers"]>): void {
     for (const [name, value] of headers) {
       const lower = name.toLowerCase();

@@ -63,7 +63,7 @@ export function addSecretOptions(command: Command): Command {
     .option("--key <name>", "also cover the values of members with this name; may be repeated", named)
     .option(
       "--pointer <pointer>",
-      "also also cover this place of every message; * is any one token; may be repeated",
+      "also cover this place of every message; * is any one token; may be repeated",
       pointer,
     )
     .option("--regex <regex>", "cover the matches of this expression in any text; may be repeated", regex)
