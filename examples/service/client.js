@@ -24,8 +24,8 @@ const scenes = {
       connection.call("calculator.divide", [2, 4]),
     ]),
 
-  "A notification, which nobody answers": () => connection.notify("update", [1, 2, 3, 4, 5]),
-  "A notification of something unknown, which nobody answers either": () => connection.notify("foobar"),
+  "A notification, which gets no response": () => connection.notify("update", [1, 2, 3, 4, 5]),
+  "A notification with an unknown method, which gets no response either": () => connection.notify("foobar"),
   "What came of them": () => connection.call("journal"),
 
   "A call of something unknown": () => connection.call("foobar"),

@@ -36,7 +36,7 @@ function browse(go: (redirectUrl: string) => Promise<unknown>, options: { readon
   };
 }
 
-test("the redirect of the sign-in is received once, on 127.0.0.1, and the port is closed behind it", async () => {
+test("the redirect of the sign-in is received once, on 127.0.0.1, and the port is closed afterwards", async () => {
   let shown: Response | undefined;
   const signIn = browse(async (url) => {
     shown = await fetch(`${url}?code=c-1&state=s-1&iss=https%3A%2F%2Flogin.example`);

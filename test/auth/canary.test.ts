@@ -66,7 +66,7 @@ const faults: readonly Fault[] = [
   },
   { what: "a token response of another type", behaviour: token({ access_token: "access-CANARY", token_type: "mac" }) },
   { what: "a wrong expiry of a token", behaviour: token({ access_token: "access-CANARY", expires_in: "CANARY" }) },
-  { what: "an ID token that is none", behaviour: token({ access_token: "access-CANARY", id_token: "CANARY" }) },
+  { what: "an invalid ID token", behaviour: token({ access_token: "access-CANARY", id_token: "CANARY" }) },
   { what: "a token response that is no object", behaviour: bad(200, ["access-CANARY"]) },
   { what: "an error beside tokens", behaviour: bad(400, { error: "invalid_grant", access_token: "access-CANARY" }) },
   { what: "a server error with tokens in it", behaviour: bad(500, { access_token: "access-CANARY" }) },

@@ -343,7 +343,7 @@ describe("devAuth", () => {
     expect(await at.token({ ...form, client_id: `${registered}x` })).toMatchObject({ error: "invalid_client" });
   });
 
-  test("it does not start in production, or where other machines could reach it, unless it is told to", async () => {
+  test("it does not start in production, or where other machines could reach it, unless an option allows it", async () => {
     const before = process.env.NODE_ENV;
     process.env.NODE_ENV = "production";
     try {

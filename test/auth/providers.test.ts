@@ -234,7 +234,7 @@ test("introspection: a valid token is remembered for cacheSeconds, and not beyon
   expect(introspections()).toBe(7);
 });
 
-test("introspection: strangers cause 64 requests at a time, and the others are told to retry", async () => {
+test("introspection: strangers cause 64 requests at a time, and the others get 503 with Retry-After", async () => {
   await using issuer = await startIssuer();
   const server = introspectionAuth({ issuer: issuer.url, audience, clientId: "notes", clientSecret: "secret" });
   const verified = await Promise.all(Array.from({ length: 200 }, (_, n) => server.verify(`stranger-${n}`, request)));

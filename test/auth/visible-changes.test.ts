@@ -191,7 +191,7 @@ describe.each(places)("over %s", (_where, serve) => {
     expect(await both()).toEqual([["prompts"], ["prompts"]]);
   });
 
-  test("a visible that throws while something changes tells the caller nothing, and is reported", async () => {
+  test("a visible that throws while something changes hides the change from the caller, and is reported", async () => {
     let isBroken = false;
     const { server } = notes({
       admins: {

@@ -102,7 +102,7 @@ test("a requestState is accepted once, for its own call, and never if it is forg
   expect(parse(await ends.near.next())).toMatchObject({ id: "twice", ...refused });
 });
 
-test("a call whose client does not come back is cancelled on the far side after ten minutes", async () => {
+test("a call whose client does not return is cancelled upstream after ten minutes", async () => {
   const clock = createFakeClock();
   await using ends = await Ends.open("stateless", "handshake", { clock });
   const id = await called(ends);

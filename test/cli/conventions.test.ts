@@ -128,7 +128,7 @@ test.each([
   [["--help"]],
   [["completion", "zsh"]],
   [["wrap"]],
-])("%j ends quietly when nobody reads its output any more", async (args) => {
+])("%j ends quietly when its output is closed", async (args) => {
   const child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.destroy();
   let stderr = "";

@@ -36,7 +36,7 @@ async function interrupted(args: readonly string[]): Promise<Interrupted> {
   return { code, stdout, stderr };
 }
 
-test("an interrupted check tells what it has found so far, and is no success", async () => {
+test("an interrupted check prints its findings so far, and is not a success", async () => {
   const { code, stdout, stderr } = await interrupted(["check", "-"]);
   expect(stderr).toBe("! interrupted: this is what was read so far\n");
   expect(stdout).toContain("1 violation (S-2 ×1)");
@@ -68,7 +68,7 @@ test("an interrupted tail of what is there already is no success", async () => {
   expect(code).toBe(130);
 });
 
-test("an interrupted examination of a server tells what it has found so far", async () => {
+test("an interrupted examination of a server prints its findings so far", async () => {
   using scratch = new Scratch();
   const silent = "process.stdin.on('data', () => require('fs').writeFileSync(process.argv[1], ''))";
   const asked = scratch.at("asked");

@@ -95,7 +95,7 @@ describe("an answer that holds for a while", () => {
     }
   });
 
-  test("is not kept by a client that does not want to", async () => {
+  test("is not kept by a client whose cache is off", async () => {
     await using open = await openCounting({ "tools/list": tools }, { cache: false });
     await open.client.tools.list().all();
     await open.client.tools.list().all();

@@ -252,7 +252,7 @@ describe("B10: the test of the snippets notices", () => {
     await client.close();`;
   const rows = [
     [
-      "a result with isError that nobody looks at",
+      "a result with isError that the code ignores",
       'await client.tools.call("add");',
       { words: expect.stringContaining("Invalid arguments for tool add") },
     ],

@@ -8,7 +8,7 @@ const many = `name,email\n${Array.from({ length: 5_000 }, (_, index) => `Person 
 const wrong = "Nothing is imported: correct this, and import all again\n";
 
 describe.each([latest.version, latestHandshake.version])("an import in %s", (revision) => {
-  test("tells its progress, and no other call sees half of it", async () => {
+  test("reports its progress, and no other call sees half of it", async () => {
     await using client = await openContacts([], { revision });
     const told: number[] = [];
     const meanwhile: Promise<unknown>[] = [];
@@ -25,7 +25,7 @@ describe.each([latest.version, latestHandshake.version])("an import in %s", (rev
     expect(await ask(client, "search_contacts")).toMatchObject({ total: 5_004 });
   });
 
-  test("that is cancelled leaves nothing behind", async () => {
+  test("that is cancelled changes nothing", async () => {
     await using client = await openContacts([], { revision });
     const controller = new AbortController();
     const cancelled = client.tools.call(

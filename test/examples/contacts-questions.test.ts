@@ -188,7 +188,7 @@ test.each(handshakeVersions.filter((version) => !withForms.includes(version)))(
   },
 );
 
-describe("who has subscribed hears of changes", () => {
+describe("subscribers are notified of changes", () => {
   const update = { name: "update_contact", arguments: { id: 2, notes: "Difference Engine" } };
   const rename = { name: "update_contact", arguments: { id: 2, name: "Charles" } };
 

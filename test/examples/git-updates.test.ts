@@ -116,7 +116,7 @@ describe.each([
     return client;
   }
 
-  test("hears of a file that is staged in another terminal, and reads it", async () => {
+  test("is notified of a file that is staged in another terminal, and reads it", async () => {
     using repository = newRepository();
     repository.write("f", "1\n");
     repository.commit("Begin");
@@ -132,7 +132,7 @@ describe.each([
     expect(await client.read(staged)).toBe("");
   });
 
-  test("hears of nothing that it has left, nor of what is none of its resources' business", async () => {
+  test("is not notified after unsubscribing, nor of changes to other resources", async () => {
     using repository = newRepository();
     repository.write("f", "1\n");
     repository.commit("Begin");
@@ -165,7 +165,7 @@ describe.each([
     await client.expectSilence();
   });
 
-  test("hears of a change that leaves the same time stamp, where the file system has coarse ones", async () => {
+  test("is notified of a change that leaves the same time stamp, on a file system with coarse ones", async () => {
     using repository = newRepository();
     const folder = join(repository.path, ".git");
     const soon = Math.ceil(Date.now() / 1_000) + 3_600; // As new as can be, however slow this machine is.
@@ -178,7 +178,7 @@ describe.each([
     expect(await client.peer.next()).toBe(client.updated(staged));
   });
 
-  test("hears of the first file and of the first commit of a new repository", async () => {
+  test("is notified of the first file and of the first commit of a new repository", async () => {
     using repository = newRepository();
     await using client = await openClient(repository);
     await client.follow(staged);
@@ -192,7 +192,7 @@ describe.each([
     expect(await client.read(log)).toContain("Ada Lovelace: Begin\n");
   });
 
-  test("hears of changes of a linked working tree, whose .git is a file, on a branch with a slash", async () => {
+  test("is notified of changes of a linked working tree, whose .git is a file, on a branch with a slash", async () => {
     using repository = newRepository();
     repository.write("f", "1\n");
     repository.commit("Begin");

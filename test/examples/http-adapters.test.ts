@@ -124,14 +124,14 @@ for (const { name, isThere, start, path = "/mcp" } of platforms)
       await response.text();
     });
 
-    test("are served to whom asks for them by a known name, and not to pages that point their own name here", async () => {
+    test("are served for allowed host names only, and not to pages of a rebound name", async () => {
       expect(await statusFor(url, "contacts.example.com")).toBe(isWorker ? 405 : 400);
       expect(await statusFor(url, "rebound.example.com")).toBe(403);
     });
 
     // A worker is not told that it ends.
     if (isWorker) return;
-    test("come to their end when they are told to, although a client listens", async () => {
+    test("end when they are closed, although a client is subscribed", async () => {
       await using program = await start();
       const { body } = await listen(urlIn(program, path));
       const all = new Response(body).text();
@@ -147,7 +147,7 @@ test.skipIf(!isInstalled)("a body that is no JSON is for the server to refuse, i
   expect(await refused("/parsed/contacts")).toMatch(/^<!DOCTYPE html>/);
 });
 
-test.skipIf(!isInstalled)("in a worker, who listens hears on when the client that came first has gone", async () => {
+test.skipIf(!isInstalled)("in a worker, subscribers are still notified after the first client has disconnected", async () => {
   await using program = await worker(join(import.meta.dirname, "../fixtures/worker/wrangler.jsonc"));
   const url = urlIn(program, "/mcp");
   const gone = new AbortController();

@@ -49,8 +49,8 @@ describe("the example service", () => {
   test("answers no notification, a batch in one array, and nothing that is cancelled", async () => {
     const { rest } = await transcript();
     const directions = (title: string): string[] => scene(rest, title).map((line) => line.slice(0, 3));
-    expect(directions("A notification, which nobody answers")).toEqual(["-->", "  ="]);
-    expect(directions("A notification of something unknown, which nobody answers either")).toEqual(["-->", "  ="]);
+    expect(directions("A notification, which gets no response")).toEqual(["-->", "  ="]);
+    expect(directions("A notification with an unknown method, which gets no response either")).toEqual(["-->", "  ="]);
     expect(directions("A batch")).toEqual(["-->", "<--", "  ="]);
     expect(directions("A call that is cancelled")).toEqual(["-->", "-->", "  ="]);
     expect(directions("The same with less to do")).toEqual(["-->", "<--", "  ="]);

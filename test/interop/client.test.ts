@@ -67,7 +67,7 @@ describe.skipIf(!isInstalled)("a server on the official SDK, installed by npm ci
     });
   });
 
-  test("on version 1 samples a model, lists roots, tells progress, logs and updates", async () => {
+  test("on version 1 samples a model, lists roots, reports progress, logs and updates", async () => {
     const told: string[] = [];
     await using client = await open("sdk-v1-server.js", { onNotification: (method) => void told.push(method) });
     expect(await textOf(client, "model")).toBe("a model");
@@ -82,7 +82,7 @@ describe.skipIf(!isInstalled)("a server on the official SDK, installed by npm ci
     expect(value).toEqual({ kind: "resource", uri: "note:one" });
   });
 
-  test.each([latestHandshake.version, latest.version])("on version 2 tells of new tools in %s", async (revision) => {
+  test.each([latestHandshake.version, latest.version])("on version 2 notifies of new tools in %s", async (revision) => {
     await using client = await open("sdk-v2-server.js", { revision });
     await using subscription = await client.subscribe({ toolsListChanged: true });
     await client.tools.call("grow");
@@ -112,7 +112,7 @@ describe.skipIf(!isInstalled)("server-everything, installed by npm ci --prefix t
     assertNoLeaks(client.connection);
   });
 
-  test("asks, samples, lists roots, tells progress and runs a task", async () => {
+  test("elicits, samples, lists roots, reports progress and runs a task", async () => {
     await using client = await open(everything, { revision: latestHandshake.version }, ["stdio"]);
     const tools = await client.tools.list().all();
     expect(tools.length).toBeGreaterThan(10);

@@ -128,7 +128,7 @@ describe.skipIf(!isInstalled)("a server on version 1 of the official SDK, on HTT
   ] as const;
 
   describe.each(modes)("%s", (mode, versions) => {
-    test("is found to want a handshake, and offers everything, in every revision", async () => {
+    test("is found to require a handshake, and offers everything, in every revision", async () => {
       await using server = await startSdk("sdk-v1-http-server.js", mode);
       await using found = await open(server);
       expect(found.client.revision).toBe(latestHandshake.version);
@@ -141,7 +141,7 @@ describe.skipIf(!isInstalled)("a server on version 1 of the official SDK, on HTT
   });
 
   describe.each(["stateful", "sse"])("%s", (mode) => {
-    test("asks, samples, lists roots, tells progress, logs and updates", async () => {
+    test("elicits, samples, lists roots, reports progress, logs and updates", async () => {
       const told: string[] = [];
       await using server = await startSdk("sdk-v1-http-server.js", mode);
       await using opened = await open(server, { onNotification: (method) => void told.push(method) });
@@ -176,7 +176,7 @@ describe.skipIf(!isInstalled)("a server on version 2 of the official SDK, on HTT
     await tour(opened.client);
   });
 
-  test("is found to be of the stateless era, asks in rounds, and tells of new tools", async () => {
+  test("is found to be of the stateless era, requests input in rounds, and notifies of new tools", async () => {
     await using server = await startSdk("sdk-v2-http-server.js");
     await using opened = await open(server);
     expect(opened.client.revision).toBe(latest.version);

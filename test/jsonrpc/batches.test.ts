@@ -160,7 +160,7 @@ describe("a batch of this side", () => {
     expect(shown(await outcomes)).toEqual({ 1: '"a"', 2: '"b"' });
   });
 
-  test("with a call that is cancelled tells the peer of that one", async () => {
+  test("with a cancelled call notifies the peer of that one", async () => {
     await using talk = overMemory({ cancellation });
     const user = new AbortController();
     const batch = talk.connection.batch();

@@ -117,7 +117,7 @@ test("a drain of a connection at rest closes it at once", async () => {
   expect(await talk.connection.closed).toEqual({ reason: "closed" });
 });
 
-test("a peer that has said all still gets its answers, and the connection closes behind the last", async () => {
+test("a peer that has ended its side still gets its responses, and the connection closes after the last", async () => {
   const { call, run } = held();
   const { connection, clock, input, output } = overHalves({ handle: call, limits: { running: 1 } });
   input.end(`${requestText("1", "a")}\n${requestText("2", "b")}\n`);
@@ -167,7 +167,7 @@ test("a transport that breaks fails the calls with its error, and is the reason 
   expect(clock.armed).toBe(0);
 });
 
-test("a stream that ends inside a frame is told as what was seen", async () => {
+test("a stream that ends inside a frame is reported with the bytes of the frame", async () => {
   const { connection, input } = overHalves();
   const call = connection.call("a").catch((error: unknown) => error);
   input.end('{"jsonrpc":"2.0","id":1,"resu');
@@ -199,7 +199,7 @@ test("every call has one outcome, however the answers, the cancels and the end i
   expect(new Set(outcomes)).toEqual(new Set(["answered", "cancelled", "closed"]));
 });
 
-test("a channel that delivers behind its end is not listened to", async () => {
+test("frames that a channel delivers after its end are ignored", async () => {
   const heard: unknown[] = [];
   const late: Channel = {
     open: (receiver) => {

@@ -48,7 +48,7 @@ test("a tap sees bytes that are no frame, and the error that ends a transport", 
   ]);
 });
 
-test("bytes between frames are reported, and the connection goes on behind them", async () => {
+test("bytes between frames are reported, and the connection continues after them", async () => {
   const kinds: string[] = [];
   await using talk = overStreams(contentLength, { handle: () => "pong", report: ({ kind }) => void kinds.push(kind) });
   talk.write(Buffer.from("Listening on port 3000\r\n"));

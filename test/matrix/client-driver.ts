@@ -186,7 +186,7 @@ class ClientDriver implements Driver {
 
   assertAtRest(): void {
     assertNoLeaks(this.client.connection);
-    expect(this.#told, "notifications that nobody has read").toEqual([]);
+    expect(this.#told, "unread notifications").toEqual([]);
     expect(this.#reports, "what the client reports").toEqual([]);
   }
 

@@ -129,10 +129,10 @@ export class RawLine {
   assertAtRest(): void {
     expect([...this.#calls.keys()], "calls without an answer").toEqual([]);
     expect(this.#unexpected, "frames that belong to nothing").toEqual([]);
-    expect(this.#told, "notifications that nobody has read").toEqual([]);
+    expect(this.#told, "unread notifications").toEqual([]);
     expect(
       [...this.#followers].flatMap(({ changes }) => changes),
-      "changes that nobody has read",
+      "unread changes",
     ).toEqual([]);
   }
 

@@ -23,7 +23,7 @@ describe("close", () => {
     expect(channel.stderr).toBe("bye");
   });
 
-  test("tells a child that ignores the end of its input to end", async () => {
+  test("terminates a child that ignores the end of its input", async () => {
     const { connection, channel } = converse(
       script(`trap 'echo signalled >&2; exit' TERM; ${sayReady} sleep 600 & wait`),
     );
@@ -44,7 +44,7 @@ describe("close", () => {
     await connection.close();
   });
 
-  test("ends what a child that heeds the end of its input leaves behind", async () => {
+  test("ends the processes of a child that exits at the end of its input", async () => {
     const { connection } = converse(script(`${ignoreAll} sleep 600 & ${sayReady} while read line; do :; done`));
     await connection.call("start");
     await connection.close();
@@ -93,7 +93,7 @@ describe("a channel", () => {
     await expectNobodyLeft([channel.pid ?? 0]);
   });
 
-  test("that is opened late tells of a child that has ended before", async () => {
+  test("that is opened late reports a child that has already exited", async () => {
     const channel = childChannel(script("echo lost >&2; exit 3"));
     await expectNobodyLeft([channel.pid ?? 0]);
     const { ended } = record(channel);
@@ -112,7 +112,7 @@ describe("a channel", () => {
     expect(seen).toEqual(["one"]);
   });
 
-  test("ends what a crashed child leaves behind without being asked to", async () => {
+  test("ends the processes of a crashed child by itself", async () => {
     const channel = childChannel(script(`${ignoreAll} sleep 600 & exit 3`), { exitGrace: 50 });
     expect((await record(channel).ended)?.message).toContain("exited with code 3");
     await expectNobodyLeft([channel.pid ?? 0]);
@@ -143,7 +143,10 @@ function record(channel: Channel): { seen: string[]; first: Promise<void>; ended
   return { seen, first: first.promise, ended: ended.promise };
 }
 
-/** A process namespace of its own, with a /proc of its own: its first process inherits what others leave behind, as in a container. */
+/**
+ * A process namespace of its own, with a /proc of its own: its first process inherits what others leave behind, as in a
+ * container.
+ */
 const container = ["--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const hasContainer = spawnSync("unshare", [...container, "true"]).status === 0;
 

@@ -34,7 +34,7 @@ describe("a child that ends", () => {
     expect(message).toContain("the stream ended in a line: 24 bytes without a newline were dropped");
   });
 
-  test("behind its answer does not lose it", async () => {
+  test("after its response does not lose the response", async () => {
     const result = "x".repeat(1_000_000);
     const { connection } = converse(
       program(`process.stdin.once("data", () => {

@@ -192,14 +192,14 @@ describe("close", () => {
 });
 
 describe("the end of a stream", () => {
-  test("comes behind the last frame, and what is unfinished is refused", async () => {
+  test("comes after the last frame, and an incomplete frame is refused", async () => {
     const { input, seen } = slow();
     input.end("1\n2");
     await tick();
     expect(seen).toEqual(["1", "refused: truncated", "end"]);
   });
 
-  test("is told with the error that broke it", async () => {
+  test("is reported with the error that broke it", async () => {
     const { input, seen } = slow();
     input.destroy(new Error("read ECONNRESET"));
     await tick();

@@ -209,7 +209,7 @@ describe("a server on a port", () => {
     },
   );
 
-  test("closes whoever comes when it is full, and takes the next when there is room", async () => {
+  test("refuses connections when it is full, and accepts the next when there is room", async () => {
     const reports: string[] = [];
     const listening = held(
       await serveTcp(
@@ -324,7 +324,7 @@ describe("a client", () => {
     );
   });
 
-  test("is told that a path leads nowhere", async () => {
+  test("gets an error if the path does not exist", async () => {
     const path = freshPath();
     await expect(connect(() => tcpChannel({ path }))).rejects.toThrow(`no connection to "${path}": connect ENOENT`);
   });
@@ -343,7 +343,7 @@ describe("a client", () => {
     expect(clock.armed).toBe(0);
   });
 
-  test("refuses a port that is none", () => {
+  test("refuses an invalid port", () => {
     expect(() => tcpChannel({ port: 70_000 })).toThrow(RangeError);
   });
 });

@@ -26,7 +26,7 @@ describe("a server is caught that sends", () => {
     expect(watch.violations.join()).toMatch("/tools: expected an array");
   });
 
-  test("an answer to nobody", () => {
+  test("a response without a request", () => {
     const watch = serverIn(core);
     watch.sent(success(1, {}));
     expect(watch.violations.join()).toMatch("without the method");
@@ -74,7 +74,7 @@ test("every conversation of a test is looked at: one whose tool answers what no 
   expect(violations.splice(0).join()).toMatch("/content/0");
 });
 
-test("so is a server behind a channel, in whichever process it is", async () => {
+test("so is a server on a channel, in any process", async () => {
   const [near, far] = memoryChannels();
   await using server = rawPeer(far);
   await using client = rawPeer(watchedServer(near));

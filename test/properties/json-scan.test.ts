@@ -87,7 +87,7 @@ describe("a text", () => {
     );
   });
 
-  test("that breaks off is told from one that is wrong, wherever it does", () => {
+  test("that is incomplete is distinguished from an invalid one, at every offset", () => {
     fc.assert(
       fc.property(writtenObjects, fc.nat(), ({ text }, at) => {
         const bytes = bytesOf(text);

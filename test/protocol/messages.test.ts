@@ -153,7 +153,7 @@ test("what an older revision has no word for is left out, as on the wire", () =>
   });
 });
 
-test("a request that speaks for itself says what it is told to say of its client", () => {
+test("a stateless request has the given client facts", () => {
   const clientInfo = { name: "me", version: "1" };
   const clientCapabilities = { roots: {} };
   const messages = messagesOf("2026-07-28", { clientInfo, clientCapabilities });
@@ -167,13 +167,13 @@ test("a request that speaks for itself says what it is told to say of its client
   });
 });
 
-test("a visit has an id where the revision wants one", () => {
+test("a URL elicitation has an id if the revision requires one", () => {
   const visit = { mode: "url", message: "Log in", url: "https://example.com/login" } as const;
   expect(() => messagesOf("2025-11-25").request(1, "elicitation/create", visit)).toThrow("/elicitationId");
   messagesOf("2025-11-25").request(1, "elicitation/create", { ...visit, elicitationId: "e" });
 });
 
-test("what is refused is told where it belongs", () => {
+test("for a refused message, the error names its place", () => {
   expect(() => messagesOf("2026-07-28").request(1, "roots/list")).toThrow(
     "roots/list is not among the requests of 2026-07-28: only 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 have it; " +
       "there it is an input request inside a result",

@@ -103,7 +103,7 @@ describe("the annotations of a schema", () => {
     ]);
   });
 
-  test("may not name one header twice, in whatever case, and every fault is told", () => {
+  test("may not name one header twice, in any case, and every fault is reported", () => {
     const schema = {
       properties: {
         a: region,

@@ -70,8 +70,8 @@ export const elicitation: Group = {
     {
       id: "EL-6b",
       level: "MUST",
-      says: "A server asks for no secret in a form, and knows whom it has asked.",
-      later: "secrets belong to whoever writes the handler, identity to OAuth",
+      says: "A server requests no secret in a form, and binds a form to its user.",
+      later: "secrets are up to the author of the handler, identity to OAuth",
     },
     { id: "EL-7", level: "MUST", says: "A client shows who asks and what, and lets a person refuse.", later: host },
     {
@@ -83,15 +83,15 @@ export const elicitation: Group = {
     {
       id: "EL-8b",
       level: "MUST",
-      says: "A URL gives nobody away and opens nothing by itself; whoever visits is whoever was asked.",
-      later: "belongs to whoever writes the handler, and to OAuth",
+      says: "A URL has no user data, and is opened by the user that was asked.",
+      later: "up to the author of the handler, and to OAuth",
     },
     {
       id: "EL-9",
       level: "MUST",
       says: "Where the revision wants it, a visit has an id, and the server may tell its end; the call is made again then.",
       proved: [
-        ...by("server/input/handshake", "a visit has an id where the revision wants one"),
+        ...by("server/input/handshake", "a URL elicitation has an id if the revision requires one"),
         ...by(
           "hardening/peers/c06-url-elicitation",
           "after the call that wanted it, and the client makes the call again",
@@ -103,7 +103,7 @@ export const elicitation: Group = {
       id: "EL-10",
       level: "MUST",
       says: "A client refuses a mode that it has not declared.",
-      proved: by("client/input/input-handlers", "%s bothers nobody", "for what was not declared is unknown: %s"),
+      proved: by("client/input/input-handlers", "%s calls no handler", "for what was not declared is unknown: %s"),
     },
     {
       id: "EL-11",
@@ -115,7 +115,7 @@ export const elicitation: Group = {
       id: "EL-12",
       level: "MUST",
       says: "Before there were modes a form asks for nothing sensitive.",
-      later: "belongs to whoever writes the handler, and to the host",
+      later: "up to the author of the handler, and to the host",
     },
   ],
 };

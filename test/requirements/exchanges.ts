@@ -65,7 +65,7 @@ export const cancellation: Group = {
       proved: [
         ...by("session/messages", "stops a call: nothing more is said of it, and its id is free"),
         ...by(calls, "by its caller is told to the server, whose late answer is ignored: %s"),
-        ...by("client/session/negotiation", "a cancel with an id that is none"),
+        ...by("client/session/negotiation", "a cancel with an invalid id"),
       ],
     },
     {
@@ -115,9 +115,9 @@ export const caching: Group = {
     {
       id: "CA-1",
       level: "MUST",
-      says: "Lists, discovery and contents say how long they may be kept and for whom; a question does not.",
+      says: "Lists, discovery and contents have a lifetime and a scope for caches; input requests do not.",
       proved: [
-        ...by("server/session/stateless-server", "and lists tools, is told how long that holds"),
+        ...by("server/session/stateless-server", "and lists tools, gets how long the list may be cached"),
         ...by(
           "server/features/resources",
           "is said by a definition, by what it reads, and for all lists by the server",
@@ -238,7 +238,7 @@ export const subscriptions: Group = {
       id: "SB-1",
       level: "MUST",
       says: "Nothing is told that was not asked for.",
-      proved: by("server/features/listen", "tells only what was asked for"),
+      proved: by("server/features/listen", "notifies only of requested changes"),
     },
     {
       id: "SB-2",
@@ -283,8 +283,8 @@ export const subscriptions: Group = {
       says: "An empty subscription is open, unless there is nothing to hear of at all.",
       proved: by(
         "server/features/listen",
-        "is open with nothing to hear",
-        "does not exist where there is nothing to hear of",
+        "stays open without changes",
+        "does not exist on a server without changes",
       ),
     },
   ],

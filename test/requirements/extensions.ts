@@ -198,7 +198,7 @@ export const metadata: Group = {
       says: "Keys that this side does not know are passed on.",
       proved: [
         ...by("protocol/revisions/request-meta", "keys of others"),
-        ...by("server/context", "whom it serves in a conversation"),
+        ...by("server/context", "the client of a session"),
       ],
     },
     {
@@ -260,7 +260,7 @@ export const schemas: Group = {
       proved: by(
         "schema/hostile",
         "nested deeper than 32 subschemas",
-        "after so many steps, with a fault that says so",
+        "after the maximum number of steps, with a fault that names it",
       ),
     },
     {

@@ -48,7 +48,7 @@ export const lifecycle: Group = {
       says: "Before that, a ping is answered and a server tells nothing.",
       proved: [
         ...by(steps, "ping is answered at every step"),
-        ...by("server/features/changes", "hears nothing before it is open"),
+        ...by("server/features/changes", "is not notified before it is open"),
         ...by("client/verbs/listed-tools", "may come before its answer to initialize, if it is a ping"),
       ],
     },
@@ -80,7 +80,7 @@ export const lifecycle: Group = {
           "a revision for good: nothing that is said later changes it",
           "and is kept where there is none",
         ),
-        ...by("server/features/changes", "hears nothing of lists that it was not promised"),
+        ...by("server/features/changes", "is not notified of lists without listChanged"),
         ...by("server/input/handshake", "an undeclared capability is refused by its name, and nothing is asked"),
       ],
     },
@@ -97,7 +97,7 @@ export const lifecycle: Group = {
       proved: by(
         "node/child-close",
         "lets a child that heeds the end of its input end by itself",
-        "tells a child that ignores the end of its input to end",
+        "terminates a child that ignores the end of its input",
         "ends a child that ignores that as well",
       ),
     },
@@ -175,7 +175,7 @@ export const lifecycle: Group = {
       id: "L-27",
       level: "MUST",
       says: "Every server answers server/discover.",
-      proved: by(stateless, "and asks what there is, is told versions, capabilities and how long that holds"),
+      proved: by(stateless, "and sends a discovery, gets versions, capabilities and how long they may be cached"),
     },
     {
       id: "L-28a",

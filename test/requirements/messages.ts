@@ -64,7 +64,7 @@ export const messages: Group = {
       says: "Members that this side does not know are taken, and what is open to others is kept.",
       proved: [
         ...by("client/session/negotiation", "unknown members are allowed"),
-        ...by("server/context", "whom it serves in a conversation"),
+        ...by("server/context", "the client of a session"),
         ...by("schema/json-schema", "goes over the wire as it is, frozen and with all its annotations"),
       ],
     },
@@ -95,7 +95,7 @@ export const messages: Group = {
     {
       id: "J-11",
       level: "MUST",
-      says: "Whoever asks uses no id twice in a conversation.",
+      says: "A sender uses no id twice in a session.",
       proved: by("jsonrpc/codec/ids", "the ids of this side rise by one, whatever becomes of the calls"),
     },
     {
@@ -231,7 +231,7 @@ export const messages: Group = {
       says: "An error gives away nothing of the inside of its sender.",
       proved: [
         ...by("jsonrpc/calls/handlers", "one Internal error, no leak, no crash, when a handler"),
-        ...by("session/stdio", "that fails tells its client no more than that, and stderr the rest"),
+        ...by("session/stdio", "that fails sends only an internal error to its client, and the details to stderr"),
       ],
     },
   ],

@@ -17,9 +17,9 @@ export const tools: Group = {
         ...by("client/session/negotiation", "without a tool there is no tools/list"),
         ...by(
           "server/session/stateless-server",
-          "and asks what there is, is told versions, capabilities and how long that holds",
+          "and sends a discovery, gets versions, capabilities and how long they may be cached",
         ),
-        ...by("server/features/changes", "hears of every list that changes"),
+        ...by("server/features/changes", "is notified of every list that changes"),
       ],
     },
     {
@@ -42,8 +42,8 @@ export const tools: Group = {
       level: "SHOULD",
       says: "A change of the list is told to open conversations, and to those who listen for it.",
       proved: [
-        ...by("server/features/changes", "hears of every list that changes"),
-        ...by("server/features/listen", "tells only what was asked for"),
+        ...by("server/features/changes", "is notified of every list that changes"),
+        ...by("server/features/listen", "notifies only of requested changes"),
       ],
     },
     {
@@ -58,7 +58,7 @@ export const tools: Group = {
       says: "A tool has an input schema, and its root is an object.",
       proved: [
         ...by(tooling, "of a tool that was refused for its schema is free"),
-        ...by("schema/standard-schema", "must be an object at the root where the protocol wants one"),
+        ...by("schema/standard-schema", "must be an object at the root if the protocol requires one"),
         ...by("hardening/peers/c10-bad-definitions", "with arguments that are no schema"),
       ],
     },
@@ -78,13 +78,13 @@ export const tools: Group = {
       id: "TL-11a",
       level: "MUST",
       says: "A server checks the arguments of a tool before the tool sees them.",
-      proved: by(tooling, "that do not fit in two places are told both", "any is refused"),
+      proved: by(tooling, "with faults in two places get both", "any is refused"),
     },
     {
       id: "TL-11b",
       level: "MUST",
       says: "A server controls who may call a tool, how often, and what goes out.",
-      later: "access belongs to HTTP and OAuth, the rest to whoever writes the tool",
+      later: "access is up to HTTP and OAuth, the rest to the author of the tool",
     },
     {
       id: "TL-12",
@@ -178,8 +178,8 @@ export const resources: Group = {
       says: "Subscribing and unsubscribing may be repeated, and only subscribers are told.",
       proved: by(
         "server/features/changes",
-        "hears of the resources that it has subscribed to, until it unsubscribes",
-        "and another one hear of their own subscriptions only",
+        "is notified of subscribed resources until it unsubscribes",
+        "and another one are notified of their own subscriptions only",
       ),
     },
     {
@@ -212,7 +212,7 @@ export const prompts: Group = {
       says: "A server that offers prompts declares them, and tells of changes if it says so.",
       proved: [
         ...by("server/features/prompts", "a server without prompts does not know their methods"),
-        ...by("server/features/changes", "hears of every list that changes"),
+        ...by("server/features/changes", "is notified of every list that changes"),
       ],
     },
     {

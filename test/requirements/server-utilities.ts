@@ -12,7 +12,7 @@ export const completion: Group = {
       id: "CM-1",
       level: "MUST",
       says: "A server that completes declares it in the revisions that have a word for it.",
-      proved: by("server/features/completion", "the capability is told where the revision has it"),
+      proved: by("server/features/completion", "the capability is declared if the revision has it"),
     },
     {
       id: "CM-2",
@@ -46,7 +46,7 @@ export const completion: Group = {
       id: "CM-5b",
       level: "MUST",
       says: "Completion gives away nothing that its caller may not know, and is limited in rate.",
-      later: "access and rates belong to HTTP and OAuth, the values to whoever completes",
+      later: "access and rates are up to HTTP and OAuth, the values to the author of the completion",
     },
   ],
 };
@@ -64,7 +64,7 @@ export const logging: Group = {
       proved: [
         ...by(
           "server/session/stateless-server",
-          "and asks what there is, is told versions, capabilities and how long that holds",
+          "and sends a discovery, gets versions, capabilities and how long they may be cached",
         ),
         ...by("client/session/negotiation", "without a tool there is no tools/list"),
       ],
@@ -72,9 +72,9 @@ export const logging: Group = {
     {
       id: "LG-2",
       level: "SHOULD",
-      says: "A conversation sets the least level that it hears; a level that is none is -32602.",
+      says: "A session sets its lowest log level; an unknown level is -32602.",
       proved: [
-        ...by(context, "tells what is at least as severe as the level that was set: %s"),
+        ...by(context, "sends messages at least as severe as the level that was set: %s"),
         ...by("session/messages", "refuses %j and lists what it takes"),
       ],
     },
@@ -84,8 +84,8 @@ export const logging: Group = {
       says: "A request of the stateless era hears what it has asked for, before its answer, and otherwise nothing.",
       proved: by(
         context,
-        "tells a request of the stateless era what it asked for: %s",
-        "tells a request of the stateless era nothing if it asked for nothing, whatever a conversation has set",
+        "sends to a request of the stateless era the levels that it requested: %s",
+        "sends nothing to a request of the stateless era without a level, whatever level a session has set",
       ),
     },
     {
@@ -104,7 +104,7 @@ export const logging: Group = {
       id: "LG-4c",
       level: "MUST",
       says: "Secrets and what is personal are not logged.",
-      later: "belongs to whoever writes the handler: the library logs nothing to a client by itself",
+      later: "up to the author of the handler: the library logs nothing to a client by itself",
     },
   ],
 };

@@ -30,7 +30,7 @@ export const transports: Group = {
       id: "T-2",
       level: "MUST",
       says: "The library writes messages to stdout and nothing else; words for people go to stderr.",
-      proved: by("session/stdio", "that fails tells its client no more than that, and stderr the rest"),
+      proved: by("session/stdio", "that fails sends only an internal error to its client, and the details to stderr"),
     },
     {
       id: "T-3",
@@ -65,7 +65,7 @@ export const transports: Group = {
       says: "A server exits at the end of its input, and a client ends one that does not.",
       proved: [
         ...by("session/stdio", "at the end of its input a server process"),
-        ...by("node/child-close", "tells a child that ignores the end of its input to end"),
+        ...by("node/child-close", "terminates a child that ignores the end of its input"),
       ],
     },
     {
@@ -81,7 +81,7 @@ export const transports: Group = {
       proved: by(
         "jsonrpc/codec/oversized",
         "a frame over the limit, over $name",
-        "closes the connection when it is the third",
+        "closes the connection after the response if it is the third",
       ),
     },
     {
@@ -94,13 +94,13 @@ export const transports: Group = {
       "T-20",
       "HTTP+SSE has two endpoints; its first event names the one to post to.",
       by("http/server/modes", "names the address to post to in its first event"),
-      by("http/client/era", "is found behind two refusals, and opened again when its stream breaks"),
+      by("http/client/era", "is found after two refusals, and opened again when its stream breaks"),
     ),
     http(
       "T-21",
       "Over HTTP+SSE a client posts, and a server answers by events.",
       by("http/server/modes", "answers what is posted there by events"),
-      by("http/client/era", "is found behind two refusals, and opened again when its stream breaks"),
+      by("http/client/era", "is found after two refusals, and opened again when its stream breaks"),
     ),
     http(
       "T-23",
@@ -121,7 +121,7 @@ export const transports: Group = {
     http(
       "T-32",
       "A client posts each message by itself, as JSON, and accepts JSON and events.",
-      by("http/client/session", "is opened behind a question that was refused, named by every request, and ended"),
+      by("http/client/session", "is opened after a refused discovery, named by every request, and ended"),
     ),
     http(
       "T-34",
@@ -181,7 +181,7 @@ export const transports: Group = {
     http(
       "T-48",
       "A stream that is resumed replays nothing of another stream.",
-      by("http/server/streams/resuming", "hears nothing of another stream, and gets nothing of another session"),
+      by("http/server/streams/resuming", "receives nothing of another stream, and nothing of another session"),
     ),
     http(
       "T-60",
@@ -203,7 +203,7 @@ export const transports: Group = {
     http(
       "T-64",
       "In the stateless era a request is answered by JSON or by events.",
-      by("http/server/stateless", "a request is answered as JSON, or by events where something is told before"),
+      by("http/server/stateless", "a request is answered with JSON, or with events if notifications come first"),
       by("http/client/stateless", "is answered by an event stream with whatever else an event stream may hold"),
     ),
     http(
@@ -228,25 +228,25 @@ export const transports: Group = {
     http(
       "T-68",
       "Events of a request belong to it, and none of them is a request.",
-      by("http/server/stateless", "a request is answered as JSON, or by events where something is told before"),
-      by("http/server/sessions/isolation", "each gets its own answers and what is told before them"),
+      by("http/server/stateless", "a request is answered with JSON, or with events if notifications come first"),
+      by("http/server/sessions/isolation", "each gets its own responses and notifications"),
     ),
     http(
       "T-69",
       "Closing the response is the cancellation.",
-      by("http/server/sessions/leaving", "cancels its call in the stateless era, whether it was told something or not"),
+      by("http/server/sessions/leaving", "cancels its call in the stateless era, with or without earlier notifications"),
       by("http/client/stateless", "that is cancelled gives up its request, in JSON and in a stream"),
     ),
     http(
       "T-70",
       "A broken stream loses its request; nothing is replayed.",
-      by("http/server/stateless", "a request is answered as JSON, or by events where something is told before"),
+      by("http/server/stateless", "a request is answered with JSON, or with events if notifications come first"),
       by("http/client/subscriptions", "is opened again when it drops, and ends with its client"),
     ),
     {
       id: "T-72",
       level: "MUST",
-      says: "Whoever stands between passes headers of arguments on.",
+      says: "Intermediaries forward headers of arguments.",
       later: "belongs to a gateway",
     },
     http(

@@ -89,7 +89,7 @@ test("a schema of an author that contains itself is refused, not followed", () =
 });
 
 describe("a check ends", () => {
-  test("after so many steps, with a fault that says so", () => {
+  test("after the maximum number of steps, with a fault that names it", () => {
     const value = nested(60, "l", 1);
     const clock = { now: () => 0 };
     expect(fault(forking, value, { limits: { steps: 1_000 }, clock })).toBe(

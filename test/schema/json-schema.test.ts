@@ -96,7 +96,7 @@ describe("a document of JSON Schema", () => {
     expect(() => compile({ maximum: Number.NaN })).toThrow("/maximum: expected JSON, got a number");
   });
 
-  test("must say that its root is an object where the protocol wants it", () => {
+  test("must declare an object at the root if the protocol requires it", () => {
     expect(compile(add, { root: "object" }).check({ a: 1, b: 2 })).toEqual({ ok: true, value: { a: 1, b: 2 } });
     const refused = { type: ["object"] };
     expect(() => compile(refused, { root: "object" })).toThrow(

@@ -72,7 +72,7 @@ describe("a zod schema", () => {
     expect(check({ children: [{ children: [] }] })).toMatchObject({ ok: true });
   });
 
-  test("must be an object at the root where the protocol wants one", () => {
+  test("must be an object at the root if the protocol requires one", () => {
     expect(() => compile(z.string(), { root: "object" })).toThrow(
       'expected "type": "object" at the root, got "type": "string"',
     );

@@ -130,7 +130,7 @@ describe("log", () => {
     for (const level of levels) context.log(level, `it is ${level}`);
   };
 
-  test.each(levels)("tells what is at least as severe as the level that was set: %s", async (level) => {
+  test.each(levels)("sends messages at least as severe as the level that was set: %s", async (level) => {
     await using talk = await conversationWith(using(all), "2025-11-25");
     await talk.ask(request("set", "logging/setLevel", { level }));
     talk.peer.send(call());
@@ -140,7 +140,7 @@ describe("log", () => {
     expect(await talk.peer.next()).toBe(success(1, done));
   });
 
-  test("tells info and above before a level is set", async () => {
+  test("sends info and above before a level is set", async () => {
     await using talk = await conversationWith(
       using((context) => {
         context.log("debug", 1);
@@ -166,7 +166,7 @@ describe("log", () => {
     expect(await talk.peer.next()).toBe(success(1, done));
   });
 
-  test.each(levels)("tells a request of the stateless era what it asked for: %s", async (level) => {
+  test.each(levels)("sends to a request of the stateless era the levels that it requested: %s", async (level) => {
     await using talk = talkTo(using(all));
     talk.peer.send(stateless(1, "tools/call", { name: "use" }, { "io.modelcontextprotocol/logLevel": level }));
     for (const each of levels.slice(levels.indexOf(level))) {
@@ -175,7 +175,7 @@ describe("log", () => {
     expect(parse(await talk.peer.next()).result).toMatchObject(done);
   });
 
-  test("tells a request of the stateless era nothing if it asked for nothing, whatever a conversation has set", async () => {
+  test("sends nothing to a request of the stateless era without a level, whatever level a session has set", async () => {
     await using talk = await conversationWith(using(all), "2025-11-25");
     await talk.ask(request(1, "logging/setLevel", { level: "debug" }));
     expect(parse(await talk.ask(stateless(2, "tools/call", { name: "use" }))).result).toMatchObject(done);
@@ -254,7 +254,7 @@ describe("a handler knows", () => {
   const tell = createServer({ name: "tell", version: "1" });
   tell.tool("use", {}, (_args, { revision, client, meta }) => JSON.stringify({ revision, client, meta }));
 
-  test("whom it serves in a conversation", async () => {
+  test("the client of a session", async () => {
     await using talk = talkTo(tell);
     await talk.ask(initialize("2025-06-18"));
     talk.peer.send(initialized);
@@ -265,7 +265,7 @@ describe("a handler knows", () => {
     });
   });
 
-  test("whom it serves without one", async () => {
+  test("the client without a session", async () => {
     await using talk = talkTo(tell);
     const meta = {
       "io.modelcontextprotocol/clientInfo": { name: "raw", version: "2" },

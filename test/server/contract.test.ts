@@ -123,7 +123,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     expect(parse(await later.ask("tools/call", { name: "t" })).result).toMatchObject({ content: [{ text: "" }] });
   });
 
-  test("hears nothing before it is open, and nothing of it afterwards", async () => {
+  test("receives nothing before it is open, and nothing of earlier changes afterwards", async () => {
     const server = serverWith((each) => void each.tool("t", {}, () => ""));
     await using talk = talkTo(server);
     server.changed.list("tools");
@@ -152,7 +152,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     await expectAlive(peer.talk);
   });
 
-  test("hears logs from the level on that its client has set, whoever writes them", async () => {
+  test("receives logs from the level that its client has set, from any handler", async () => {
     const server = serverWith((each) => {
       each.tool("t", {}, (_args, context) => {
         context.log("info", "by a handler");
@@ -178,7 +178,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
 });
 
 describe.each(statelessVersions)("a request in %s", (version) => {
-  test("hears logs only if it says from which level on, whoever writes them", async () => {
+  test("receives logs only if it names a level, from any handler", async () => {
     const server = serverWith((each) => {
       each.tool("t", {}, () => "");
       each.use((next) => (method, params, operation) => {

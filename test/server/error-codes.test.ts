@@ -112,7 +112,7 @@ describe.each(statelessVersions)("a server that speaks the catalogue says what s
   });
 });
 
-test.each(versions)("a server that was told nothing sends none of the catalogue by itself in %s", async (version) => {
+test.each(versions)("a server without the option sends no code of the catalogue in %s", async (version) => {
   await using peer = await speak(failing(), version);
   const missing = revisionOf(version)?.codes.resourceNotFound;
   expect((await peer.error("tools/call", { name: "nope" })).code).toBe(-32_602);

@@ -125,7 +125,7 @@ describe("a middleware", () => {
   });
 });
 
-test("one server may stand behind another without wearing its name", async () => {
+test("one server may forward to another under its own name", async () => {
   const back = adding();
   const front = createServer({ name: "front", version: "2" });
   front.tool("own", {}, () => "");
@@ -195,7 +195,7 @@ describe("the hooks", () => {
     expect(heard).toEqual([["tools/call", name], end]);
   });
 
-  test("hear that a client was asked, and that it took a call back", async () => {
+  test("are called for input requests, and for cancelled calls", async () => {
     const { server, heard } = hooked();
     await using talk = talkTo(server);
     const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
@@ -206,7 +206,7 @@ describe("the hooks", () => {
     expect(heard).toEqual([["tools/call", "asks"], "asked", ["tools/call", "slow"], "cancelled"]);
   });
 
-  test("hear of methods that do not exist here, and see what middlewares made of a call", async () => {
+  test("are called for unknown methods, and see the changes of middlewares", async () => {
     const { server, heard } = hooked();
     server.use(() => () => ({ resources: [] }));
     await using peer = await speak(server, "2026-07-28");

@@ -24,7 +24,7 @@ describe("loose names, where somebody asks to be lenient", () => {
     expect(await talk.ask(request(2, "ping"))).toBe(success(2, {}));
   });
 
-  test("are heard by a client as well, and never sent", async () => {
+  test("are accepted by a client, too, and never sent", async () => {
     await using played = play();
     const progress: number[] = [];
     const opening = connect(played.dial, { revision: "2025-11-25", lenient: true, clock: played.clock });

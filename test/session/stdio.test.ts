@@ -65,7 +65,7 @@ describe.each(eras)("a server process in %s", (revision) => {
     assertNoLeaks(client.connection);
   });
 
-  test("that fails tells its client no more than that, and stderr the rest", async () => {
+  test("that fails sends only an internal error to its client, and the details to stderr", async () => {
     const channel = dialler(serverProcess(tools))();
     await using client = await connect(channel, { revision, timeout: 60_000 });
     expect(await failureOf(client.tools.call("boom"))).toBe("Internal error");
@@ -131,7 +131,7 @@ describe("at the end of its input a server process", () => {
     expect(await raw.end).toBe(0);
   });
 
-  test("runs what stands behind serveStdio", async () => {
+  test("runs the code after serveStdio", async () => {
     await using raw = run(serverProcess(tools, 'process.stdout.write("cleaned up\\n"); process.exitCode = 7;'));
     raw.child.stdin?.end();
     expect(await raw.next()).toBe("cleaned up");

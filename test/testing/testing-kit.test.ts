@@ -38,7 +38,7 @@ describe("a pair", () => {
 });
 
 describe("a raw peer", () => {
-  test("writes what it is told, and reads frame by frame", async () => {
+  test("writes the given text, and reads frame by frame", async () => {
     const [left, right] = memoryChannels();
     await using connection = openConnection(left);
     await using peer = rawPeer(right);
@@ -57,7 +57,7 @@ describe("a raw peer", () => {
     await expect(peer[Symbol.asyncDispose]()).rejects.toThrow('unread frames:\n{"jsonrpc":"2.0","method":"unread"}');
   });
 
-  test("reads no frame behind the end", async () => {
+  test("reads no frame after the end", async () => {
     const [left, right] = memoryChannels();
     const connection = openConnection(left);
     await using peer = rawPeer(right);

@@ -150,7 +150,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     expect(there.seen.slice(0, -1).every((each) => each === frame)).toBe(true);
   });
 
-  test("stops a producer that waits: a peer that does not read costs no more than the high water mark", async () => {
+  test("pauses a producer: a peer that does not read costs no more than the high water mark", async () => {
     const { near, far } = await link();
     new Record(far);
     new Record(near);
@@ -218,7 +218,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     far.resume?.();
   });
 
-  test("that closes writes first what was sent, and the peer hears of the end behind it", async () => {
+  test("that closes first writes the sent frames, and then the peer gets the end", async () => {
     const { near, far } = await link();
     const [here, there] = [new Record(near), new Record(far)];
     const frames = [`"${"x".repeat(3 * mebibyte)}"`, "last"];
@@ -296,7 +296,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     await Promise.all([near.close(), far.close()]);
   });
 
-  test("hears of the end of its peer once, behind the last frame", async () => {
+  test("reports the end of its peer once, after the last frame", async () => {
     const { near, end, frame } = await raw();
     const here = new Record(near);
     frame("1");
@@ -307,7 +307,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     expect(here.seen).toEqual(["1", "2", "end"]);
   });
 
-  test("hears of an end that came before it was opened", async () => {
+  test("reports an end that came before it was opened", async () => {
     const { near, end, frame } = await raw();
     frame("1");
     end();
@@ -348,7 +348,7 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     await connection.close();
   });
 
-  test("tells of a frame that its peer left unfinished, or knows none", async () => {
+  test("reports an incomplete frame of its peer, or has no incomplete frames", async () => {
     const { near, frame, half, end } = await raw();
     const here = new Record(near);
     frame("1");

@@ -83,7 +83,7 @@ describe.each([lines, contentLength])("$name", (framing) => {
     expect(events[0]?.refusal?.head).toBe("a".repeat(64 * 1024));
   });
 
-  test("a frame sent in single bytes costs no more than its bytes", () => {
+  test("a frame sent in single bytes costs only its bytes", () => {
     const length = 600_000;
     const { decoder } = open(framing, length);
     if (framing === contentLength) decoder.push(toBytes([`Content-Length: ${length}\r\n\r\n`]));

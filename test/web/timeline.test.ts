@@ -18,7 +18,7 @@ function journey(folder: Scratch, revision: string): string {
 }
 
 inBrowser("the timeline of the page", () => {
-  test("shows an operation as one span, beside those that ran at the same time, and says who waited for whom", async () => {
+  test("shows an operation as one span, beside those that ran at the same time, and says which side waited", async () => {
     using folder = new Scratch();
     await using served = await ServedPage.open(journey(folder, "2025-11-25"));
     await using opened = await OpenedPage.open(served.url);

@@ -243,7 +243,7 @@ describe("AU-C7: the client id", () => {
     expect(issuer.requests("/register")).toHaveLength(1);
   });
 
-  test("is the one that is given, before all others, with its secret as the server wants it", async () => {
+  test("is the one that is given, before all others, with its secret as the server requires it", async () => {
     issuer.behaviour.metadata = { client_id_metadata_document_supported: true };
     const given = { clientId: "an-app", clientSecret: "a secret:1", issuer: issuer.url };
     expect(await signIn({ clientMetadataUrl, ...given })).toBeUndefined();

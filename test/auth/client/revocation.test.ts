@@ -80,7 +80,7 @@ test("another client cannot revoke a token, and one without a sign-in cannot be 
   expect(await post("/revoke", machine)).toMatchObject({ error: "invalid_request" });
 });
 
-test("a server without a revocation endpoint, and one that fails, are told apart", async () => {
+test("a server without a revocation endpoint, and one that fails, are distinguished", async () => {
   await using issuer = await startSignInServer();
   await using server = await startProtectedServer(issuer);
   const credentials = await signIn(server.url, { authorize: approve });

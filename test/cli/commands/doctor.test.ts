@@ -72,7 +72,7 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
-test.concurrent("a server that dies at once is told of with its last words, said once", async () => {
+test.concurrent("a server that exits at once is reported with its last lines on stderr, printed once", async () => {
   const { code, stdout } = await doctor([...misbehaving("dies")]);
   expect(stdout).toMatch(/✖ starts +exited with code 3 before it had answered/);
   expect(stdout.match(/│ cannot read config\.json/g)).toHaveLength(1);
@@ -93,7 +93,7 @@ test.concurrent("noise on stdout is shown, and everything after it is still chec
   expect(code).toBe(2);
 });
 
-test.concurrent("a server that never answers is given up, and leaves nothing behind", async () => {
+test.concurrent("a server that never responds is given up, and no process is left", async () => {
   const { code, stdout } = await doctor(["--timeout", "3s", ...misbehaving("silent")]);
   expect(stdout).toMatch(/✖ answers +initialize \(id 2\): no answer/);
   expect(checks(stdout).at(-2)).toMatch(/^· skipped, because they need the failed check: revision,/);
@@ -157,7 +157,7 @@ test.concurrent("a server that dies in the middle makes going on useless", async
   expect(code).toBe(3);
 });
 
-test.concurrent("a server that outlives its input is told of", async () => {
+test.concurrent("a server that outlives its input is reported", async () => {
   const { code, stdout } = await doctor([...misbehaving("lingers")]);
   expect(stdout).toMatch(/✖ ends +was ended by SIGTERM; it did not exit when its input ended/);
   expect(stdout).toContain("    → exit when stdin ends");
@@ -212,7 +212,7 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
-test.concurrent("a 401 tells where tokens come from, and headers let in", async () => {
+test.concurrent("a 401 names where tokens come from, and headers authenticate", async () => {
   const guarded = nodeHandler(greeter());
   await using http = await plainHttp((request, response) => {
     if (request.url === "/metadata") {

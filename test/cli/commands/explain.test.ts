@@ -11,7 +11,7 @@ import { readAll } from "../../wire/rules/rule-case.js";
 import { talkOf } from "../../wire/rules/talk.js";
 import { jsonLines, parlance } from "../run.js";
 
-test("a method is told with its sender, its revisions, what it needs, an exchange and the specification", async () => {
+test("a method is explained with its sender, its revisions, its capability, an exchange and the specification", async () => {
   const { code, stdout, stderr } = await parlance(["explain", "resources/subscribe"]);
   expect(stdout).toBe(`resources/subscribe · a request of the client
   Subscribes to the updates of a resource
@@ -26,7 +26,7 @@ test("a method is told with its sender, its revisions, what it needs, an exchang
   expect(code).toBe(0);
 });
 
-test("a code is told in every reading, and by its range in JSON-RPC", async () => {
+test("a code is explained in every meaning, and by its range in JSON-RPC", async () => {
   const { code, stdout } = await parlance(["explain", "-32002"]);
   expect(stdout).toMatch(/^-32002 · ResourceNotFound, of the MCP specification\n/);
   expect(stdout).toContain("\n\n-32002 · ToolExecutionFailed, as in tutorials: not in the specification\n");
@@ -46,14 +46,14 @@ test("a code without a name is explained by its range", () => {
   ]);
 });
 
-test("a loose name says what was meant, and tells of that", async () => {
+test("a loose name leads to the explanation of the right one", async () => {
   const { code, stdout } = await parlance(["explain", "resources/get"]);
   expect(stdout).toMatch(/^resources\/get is in no revision: did you mean resources\/read\?/);
   expect(stdout).toContain("\n\nresources/read · a request of the client\n");
   expect(code).toBe(0);
 });
 
-test("a revision is told by what it brought and took away", async () => {
+test("a revision is explained by its additions and removals", async () => {
   const { stdout } = await parlance(["explain", "2026-07-28"], { COLUMNS: "160" });
   expect(stdout).toContain("  since     2025-11-25\n");
   expect(stdout).toContain(
@@ -63,7 +63,7 @@ test("a revision is told by what it brought and took away", async () => {
   expect(stdout).toContain("/2026-07-28/changelog\n");
 });
 
-test("a rule is told with what it demands, of whom, and by which sentence of the specification", async () => {
+test("a rule is explained with its requirement, the side that it binds, and the sentence of the specification", async () => {
   const { code, stdout } = await parlance(["explain", "s-2"]);
   expect(stdout).toBe(`S-2 · a requirement of the protocol
   A server writes nothing but messages to stdout
@@ -77,7 +77,7 @@ test("a rule is told with what it demands, of whom, and by which sentence of the
   expect(code).toBe(0);
 });
 
-test("a rule whose sentence differs by revision is told with each sentence and its level", () => {
+test("a rule whose sentence differs by revision is explained with each sentence and its level", () => {
   const [explained] = explain("R-4").explanations;
   const page = (version: string): string => `https://modelcontextprotocol.io/specification/${version}/basic#requests`;
   expect(explained).toMatchObject({
@@ -89,7 +89,7 @@ test("a rule whose sentence differs by revision is told with each sentence and i
   });
 });
 
-test("a probe is told with what it asks, over which transport, and by which sentence", () => {
+test("a probe is explained with its requirement, its transports, and its sentence", () => {
   const [explained] = explain("xh-5").explanations;
   expect(explained).toMatchObject({
     topic: "probe",
@@ -110,7 +110,7 @@ test("a probe is told with what it asks, over which transport, and by which sent
   expect(explain("XS-1").explanations).toMatchObject([{ facts: [{}, { label: "over", text: "stdio" }] }]);
 });
 
-test("a rule that recommends, and one that no sentence demands, are told as notes", async () => {
+test("a recommendation, and a rule that no sentence requires, are explained as notes", async () => {
   const [recommended, informs] = [
     (await parlance(["explain", "L-3"])).stdout,
     (await parlance(["explain", "I-7"])).stdout,

@@ -222,7 +222,7 @@ onLinux("a sign-in that fails says the step, what was received and expected, and
   expect(stderr).toContain("→ the authorization server");
 });
 
-onLinux("a server that requires no sign-in, and one that is none, are named", async () => {
+onLinux("a server that requires no sign-in, and a URL without a server, are named", async () => {
   const user = await newUser();
   const other = createHttpServer((_, response) => response.writeHead(404).end()).listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());

@@ -41,7 +41,7 @@ const count =
   '{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"count","_meta":{"progressToken":"t"}}}';
 const ask = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"ask","arguments":{"a":[2],"b":1}}}';
 
-test("a recorded server answers with its own bytes, under the ids and tokens of whoever asks now", async () => {
+test("a recorded server responds with its own bytes, with the ids and tokens of the live client", async () => {
   using scratch = new Scratch();
   const path = scratch.write("a.parlance.jsonl", recorded(...session));
   const { stdout, code } = await answersOf(path, [count]);

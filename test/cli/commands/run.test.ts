@@ -93,7 +93,7 @@ test("a run of a server that crashes says so once, with its last words and what 
   expect(code).toBe(3);
 });
 
-test("a call with an answer that is no response fails the run, and the calls behind it are made all the same", async () => {
+test("a call whose response is invalid fails the run, and later calls are still made", async () => {
   using folder = new RecordingFolder();
   const server = join(folder.path, "string-ids.mjs");
   writeFileSync(

@@ -131,7 +131,7 @@ test("a module that does not load is said so with its place, and the next change
   expect(await client.tools.call("greet", {})).toMatchObject({ content: [{ text: "back" }] });
 });
 
-test("a server that exits is told, and started again when its module changes", async () => {
+test("the exit of a server is reported, and it is started again when its module changes", async () => {
   const { folder, write } = project();
   const { out } = await serveHttp(folder);
   write("server.js", `${serverText}setTimeout(() => process.exit(7), 0);\n`);
@@ -140,7 +140,7 @@ test("a server that exits is told, and started again when its module changes", a
   await out.next({ kind: "ready" });
 });
 
-test("a command that is killed leaves no server behind", async () => {
+test("after a command is killed, no server process is left", async () => {
   const { folder } = project();
   const { child } = await serveHttp(folder);
   child.kill("SIGKILL");
@@ -206,7 +206,7 @@ test("on stdio without --watch, nothing but messages is on stdout, and the end o
   expect(out.seen.map(({ id }) => id)).toEqual([1, 2]);
 });
 
-test("a person is told where it serves and how a host is configured", async () => {
+test("for a person, the address and the configuration for a host are printed", async () => {
   const { folder } = project();
   const child = spawn(process.execPath, [main, "serve", "server.js", "--http", "0"], { cwd: folder });
   running.push(child);

@@ -71,7 +71,7 @@ test.concurrent("tools that are not safe to call are left alone, and said so", a
   expect(stdout).toContain("not called, not marked read-only: echo, fail,");
 });
 
-test.concurrent("--call gives a tool its arguments, as its schema wants them", async () => {
+test.concurrent("--call passes arguments to a tool, typed by its schema", async () => {
   const args = [
     "talk",
     "--once",
@@ -126,7 +126,7 @@ test.concurrent("text on stdout is shown as noise that cannot move the cursor, a
   expect(code).toBe(2);
 });
 
-test.concurrent("a server that dies at once is told of with its exit code and its last words", async () => {
+test.concurrent("a server that exits at once is reported with its exit code and its last lines on stderr", async () => {
   const { code, stdout, stderr } = await parlance([
     "talk",
     "--once",
@@ -165,14 +165,14 @@ test.concurrent("a server that never answers is given up after the timeout, and 
   expect(code).toBe(4);
 });
 
-test.concurrent("a server that does not want to end is ended, with all that it has started", async () => {
+test.concurrent("a server that does not exit is killed, with all processes that it started", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--timeout", "300ms", ...misbehaving("stubborn")];
   const { code, stdout } = await parlance(args);
   expectGone(stdout);
   expect(code).toBe(4);
 });
 
-test.concurrent("a command that does not exist is told of without a frame that was never sent", async () => {
+test.concurrent("a command that does not exist is reported without a frame that was never sent", async () => {
   const { code, stdout, stderr } = await parlance(["talk", "--once", "--", "no-such-command-here"]);
   expect(stderr).toBe('✖ "no-such-command-here" could not be started: no such command: check the name and PATH\n');
   expect(stdout).toContain("0 frames");
@@ -198,7 +198,7 @@ test.concurrent("an interrupt while an answer is awaited ends the server too", a
   expect(code).toBe(130);
 });
 
-test.concurrent("a second interrupt does not wait for a server that does not want to end", async () => {
+test.concurrent("a second interrupt does not wait for a server that does not exit", async () => {
   const talk = start(["talk", ...misbehaving("stubborn")]);
   await talk.until("pid ");
   talk.child.kill("SIGTERM");

@@ -148,7 +148,7 @@ function change(text: string, verb: "wrap" | "unwrap"): string {
   return edited({ configuration: { text, format: "json", servers: [server] } }, "x", edits);
 }
 
-test("a comma that somebody has put behind the last argument goes with it", () => {
+test("a trailing comma after the last argument is removed with it", () => {
   const text = '{"servers":{"x":{"command":"parlance","args":["tap","--","node" ,]}}}';
   expect(change(text, "unwrap")).toBe('{"servers":{"x":{"command":"node","args":[]}}}');
 });
@@ -313,7 +313,7 @@ test("an older backup of something else is kept", async () => {
   expect(readFileSync(`${file}.parlance-backup-2`, "utf8")).toBe(plain);
 });
 
-test("a link stays a link, and the file behind it keeps its mode", async () => {
+test("a link stays a link, and its target keeps its mode", async () => {
   const { file, folder } = configured(plain);
   chmodSync(file, 0o640);
   const link = join(folder, "link.json");

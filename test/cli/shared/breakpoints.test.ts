@@ -62,7 +62,7 @@ test("without a page nothing is held, and what is held is let go in its order", 
   expect(taken(set, rowsOf(ping(4)))).toEqual(["1 send"]);
 });
 
-test("a response stays behind the progress of its request, and a breakpoint on it begins when it is its turn", () => {
+test("a response stays after the progress of its request, and a breakpoint on it begins when its turn comes", () => {
   const call = '→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":"p"}}}';
   const progress = '← {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}';
   const other = '← {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';

@@ -139,7 +139,7 @@ test.concurrent("an env file is read, and --env counts for more than both", asyn
   expect(JSON.parse(stdout)).toEqual(report({ given: "option", secret: "s3" }));
 });
 
-test.concurrent("Codex passes on the variables that it is told to", async () => {
+test.concurrent("Codex passes on the variables that env_vars lists", async () => {
   const { stdout } = await inProject(home({ ".codex/config.toml": toml }), ["call", "codex:fs", "report"], {
     SECRET: "passed",
   });
@@ -243,7 +243,7 @@ test.concurrent.each([
   expect(code).toBe(1);
 });
 
-test.concurrent("a TOML file that is none is refused with the place", async () => {
+test.concurrent("an invalid TOML file is refused with the place of the fault", async () => {
   const { code, stderr } = await inProject(home({ ".codex/config.toml": "a = [\n b" }), ["call", "codex:fs", "x"]);
   expect(stderr).toContain("config.toml is not valid TOML of servers: line 2, column 2: ");
   expect(code).toBe(1);

@@ -216,7 +216,7 @@ test("an exported SARIF has the line of the recording for everything that it say
   expect(junit).toContain("run:6 frame 5, server");
 });
 
-test("many conversations in a row leave no listener behind that Node warns of", async () => {
+test("many conversations in a row leave no listeners that make Node warn", async () => {
   const revisions = Array.from({ length: 12 }, () => ["--revision", "2025-11-25"]).flat();
   const { code, stderr } = await parlance(["talk", "--once", "--json", ...revisions, ...toolsServer]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -68,7 +68,7 @@ test.each(withForms)(
   },
 );
 
-test.each(withPages)("in %s, a person visits a page", async (revision) => {
+test.each(withPages)("in %s, a person opens a URL", async (revision) => {
   expect(await answered(revision, "page")).toBe("accept");
 });
 
@@ -103,7 +103,7 @@ describe("what a client declares follows from its answers:", () => {
     expect(await declared(version, traveller)).toEqual(capabilities);
   });
 
-  test("roots that can change, where a server can be told", async () => {
+  test("roots that can change, if the revision has a notification for that", async () => {
     const answers: InputHandlers = { roots: () => [] };
     expect(await declared("2025-11-25", answers)).toEqual({ roots: { listChanged: true } });
     expect(await declared(modern, answers)).toEqual({ roots: {} });
@@ -181,11 +181,11 @@ describe("a server's request", () => {
     ["without a message", { ...form, message: undefined }, "/message"],
     ["without a form", { message: "Who?" }, "/requestedSchema"],
     ["with a form of no fields", { message: "Who?", requestedSchema: { type: "object" } }, "/requestedSchema"],
-    ["in a mode that nobody knows", { ...form, mode: "phone" }, "/mode"],
+    ["in an unknown mode", { ...form, mode: "phone" }, "/mode"],
     ["for a page that is a script", { mode: "url", message: "Go", url: "javascript:alert(1)" }, "/url"],
     ["for a page that is a file", { mode: "url", message: "Go", url: "file:///etc/passwd" }, "/url"],
     ["for a page that is nowhere", { mode: "url", message: "Go", url: "there" }, "/url"],
-  ])("%s bothers nobody", async (_, params, path) => {
+  ])("%s calls no handler", async (_, params, path) => {
     const bothered = (): never => {
       throw new Error("somebody was bothered");
     };
@@ -200,7 +200,7 @@ describe("a server's request", () => {
   test.each([
     ["no messages", { maxTokens: 5 }, "/messages"],
     ["no bound", { messages: sample.messages }, "/maxTokens"],
-    ["a role that nobody has", { ...sample, messages: [{ role: "system", content: {} }] }, "/messages/0"],
+    ["an unknown role", { ...sample, messages: [{ role: "system", content: {} }] }, "/messages/0"],
     ["tools, though none were offered", { ...sample, tools: [] }, "/tools"],
     [
       "a tool's result among other things",
@@ -231,7 +231,7 @@ describe("a server's request", () => {
     });
   });
 
-  test("for a model that a person does not want is refused by name", async () => {
+  test("for a model that a person declines is refused by name", async () => {
     const refusing: InputHandlers = {
       sampling: () => {
         throw userRejected();

@@ -103,7 +103,7 @@ describe("a result that asks for input", () => {
 
   test.each<[string, object, RegExp]>([
     ["nothing at all", {}, /neither inputRequests nor requestState/],
-    ["with a state that is none", { requestState: 5 }, /requestState is not a string/],
+    ["with an invalid state", { requestState: 5 }, /requestState is not a string/],
     ["in no object", { inputRequests: [] }, /inputRequests is not an object/],
     ["without a method", { inputRequests: { who: {} } }, /names no method/],
     ["with params that are none", { inputRequests: { who: { method: "roots/list", params: 1 } } }, /params/],
@@ -113,13 +113,13 @@ describe("a result that asks for input", () => {
       /"tools\/list" is no input request/,
     ],
     ["for what was not offered", { inputRequests: { who: { method: "sampling/createMessage" } } }, /cannot handle/],
-    ["with a form that is none", { inputRequests: { who: { method: who.method, params: {} } } }, /\/message/],
+    ["with an invalid form", { inputRequests: { who: { method: who.method, params: {} } } }, /\/message/],
     [
       "too much",
       { inputRequests: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`q${at}`, who])) },
       /more than 100/,
     ],
-  ])("that asks %s is an invalid one, and bothers nobody", async (_, required, why) => {
+  ])("that asks %s is invalid, and calls no handler", async (_, required, why) => {
     const bothered: InputHandlers = {
       elicitation: () => {
         throw new Error("somebody was bothered");

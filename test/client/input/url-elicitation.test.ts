@@ -41,7 +41,7 @@ function complete({ peer }: Opened, elicitationId: string): void {
 }
 
 describe("a call whose server requires URL elicitations first", () => {
-  test("is made again as soon as the server tells that they are", async () => {
+  test("is made again as soon as the server reports that they are", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
     const call = open.client.tools.call("t", { a: 1 });
@@ -58,7 +58,7 @@ describe("a call whose server requires URL elicitations first", () => {
     expect(await call).toEqual(done);
   });
 
-  test("is not made again before the server tells, and no page is shown twice", async () => {
+  test("is not made again before the server reports it, and no page is shown twice", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
     const call = open.client.tools.call("t", { a: 1 });

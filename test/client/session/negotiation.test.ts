@@ -124,7 +124,7 @@ describe("a method that is not there is -32601 and named:", () => {
   );
 });
 
-describe("what the server tells is what the revision has:", () => {
+describe("the facts of the server are those of the revision:", () => {
   const complete = notification("notifications/elicitation/complete", { elicitationId: "1" });
   const telling: Servable = {
     ...echoServer(),
@@ -161,7 +161,7 @@ describe("a notification is never answered:", () => {
     ["progress of nothing", notification("notifications/progress", { progressToken: 1, progress: 1 })],
     ["a cancel of nothing", notification("notifications/cancelled", { requestId: 99, reason: "why not" })],
     ["a cancel without an id", notification("notifications/cancelled", {})],
-    ["a cancel with an id that is none", notification("notifications/cancelled", { requestId: { id: 1 } })],
+    ["a cancel with an invalid id", notification("notifications/cancelled", { requestId: { id: 1 } })],
     ["with a claim", notification("notifications/new", { _meta: { "io.modelcontextprotocol/protocolVersion": "x" } })],
   ])("%s", async (_name, frame) => {
     await using talk = await conversationWith(echoServer(), "2025-11-25");

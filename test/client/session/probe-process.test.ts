@@ -93,7 +93,7 @@ describe("a process that speaks neither era fails the opening and says why:", ()
   });
 });
 
-describe("a client that insists on the stateless era leaves no process behind", () => {
+describe("after a client requires the stateless era, no process is left", () => {
   const modern = { revision: "2026-07-28", timeout: 60_000 };
 
   test("where the server answers something else", async () => {

@@ -53,7 +53,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     expect(await changes(subscription, 1)).toEqual([{ kind: "list", list: "resources" }]);
   });
 
-  test("can tell a function instead", async () => {
+  test("can call a function instead", async () => {
     const server = library();
     const told: ServerChange[] = [];
     await using client = await connect(server, { revision });
@@ -117,7 +117,7 @@ describe.each(versions)("in %s, a subscription", (revision) => {
     });
   });
 
-  test("to what the server does not tell of is refused here", async () => {
+  test("to changes that the server does not advertise is refused here", async () => {
     const server = createServer({ name: "plain", version: "1", resourceSubscriptions: false });
     server.resource("a:b", { name: "b" }, () => "");
     await using client = await connect(server, { revision });
@@ -158,7 +158,7 @@ describe("the server of a handshake", () => {
     },
   );
 
-  test("that refuses one of several resources tells of the others", async () => {
+  test("that refuses one of several resources notifies of the others", async () => {
     await using open = await openWith("2025-11-25", {}, capabilities);
     const opening = open.client.subscribe({ resourceSubscriptions: ["a:1", "a:2"] });
     for (const uri of ["a:1", "a:2"]) {
@@ -205,7 +205,7 @@ describe("a server that is listened to", () => {
     expect(parse(await open.peer.next()).method).toBe("notifications/cancelled");
   };
 
-  test("says what it tells of, and that is what is known", async () => {
+  test("names the changes that it notifies of, and the client keeps them", async () => {
     await using open = await openWith(modern, {}, capabilities);
     const opening = open.client.subscribe(filter);
     acknowledge(open, await taken(open), { toolsListChanged: true });
@@ -214,7 +214,7 @@ describe("a server that is listened to", () => {
     await close(open, subscription);
   });
 
-  test("and tells of nothing is not listened to", async () => {
+  test("and notifies of nothing is not subscribed to", async () => {
     await using open = await openWith(modern, {}, capabilities);
     const opening = errorOf(open.client.subscribe(filter));
     acknowledge(open, await taken(open), {});
@@ -269,7 +269,7 @@ describe("a server that is listened to", () => {
     expect(await opening).toBeInstanceOf(RpcError);
   });
 
-  test("tells each what it has subscribed to, whatever else comes", async () => {
+  test("notifies each subscriber of its own changes only", async () => {
     await using open = await openWith(modern, {}, capabilities);
     const [one, id] = await listening(open);
     const [other, otherId] = await listening(open);

@@ -99,7 +99,7 @@ describe("a call of a tool", () => {
 });
 
 describe("progress", () => {
-  test.each([latest, modern])("is asked for where somebody listens, and heard in order: %s", async (version) => {
+  test.each([latest, modern])("is requested if there is a listener, and arrives in order: %s", async (version) => {
     await using open = await openWith(version);
     const heard: ProgressParams[] = [];
     const call = open.client.tools.call("add", {}, { onProgress: (each) => void heard.push(each) });

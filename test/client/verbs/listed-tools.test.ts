@@ -119,7 +119,7 @@ describe("what a server asks of its client", () => {
   });
 });
 
-describe("what a server tells its client", () => {
+describe("the notifications of a server to its client", () => {
   test("goes to the listener, in order, whatever it is", async () => {
     const heard: unknown[] = [];
     await using open = await openWith(latest, {
@@ -173,7 +173,7 @@ describe("what a server tells its client", () => {
 });
 
 describe("the end of a session", () => {
-  test("by the client: calls fail, closed says why, calls behind it are refused", async () => {
+  test("by the client: calls fail, closed has the reason, later calls are refused", async () => {
     await using open = await openWith(latest);
     const call = errorOf(open.client.tools.call("a"));
     await open.peer.next();

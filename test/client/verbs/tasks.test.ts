@@ -208,7 +208,6 @@ test("a server that has not advertised them is not asked for them", async () => 
   await using open = await openWith(core);
   expect(await errorOf(open.client.tools.start("t"))).toMatchObject({ reason: "refused" });
   expect(await errorOf(open.client.tasks.get("1"))).toMatchObject({
-    message:
-      "tasks/get: the server has not advertised the capability tasks; { unadvertised: true } sends it anyway",
+    message: "tasks/get: the server has not advertised the capability tasks; { unadvertised: true } sends it anyway",
   });
 });

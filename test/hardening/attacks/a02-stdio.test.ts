@@ -45,7 +45,7 @@ describe.each(["2025-11-25", "2026-07-28"])("A2: a server process on stdio in %s
     expect(channel.exit).toEqual({ code: 0, signal: null });
   });
 
-  test("lives when report rejects, and stderr has what it was told of", async () => {
+  test("keeps running when report rejects, and stderr has the report", async () => {
     const command = { command: process.execPath, args: ["--input-type=module", "--eval", program("report")] };
     const written: string[] = [];
     const channel = childChannel(command, { onStderr: (chunk) => written.push(Buffer.from(chunk).toString()) });

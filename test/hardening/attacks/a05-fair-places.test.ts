@@ -69,7 +69,7 @@ const byName: HttpOptions = {
 const [alice, mallory] = [{ authorization: "alice" }, { authorization: "mallory" }];
 
 describe("A5: open subscriptions", () => {
-  test("take no place of calls: one behind 128 of them on a connection is answered", async () => {
+  test("take no place of calls: a call after 128 of them on a connection is answered", async () => {
     await using talk = talkTo(fair());
     for (let id = 1; id <= 128; id += 1) talk.peer.send(stateless(id, "subscriptions/listen", listening));
     talk.peer.send(stateless(200, "tools/call", { name: "echo" }));

@@ -138,7 +138,7 @@ describe("A7: a WebSocket peer that has vanished", () => {
   });
 });
 
-describe("A7: an HTTP server that has vanished behind a keep-alive", () => {
+describe("A7: an HTTP server that vanishes during a keep-alive", () => {
   /** A call through a black hole that swallows everything behind the first keep-alive. */
   async function swallowed(
     { server, started, answer }: Waiting,
@@ -172,7 +172,9 @@ describe("A7: an HTTP server that has vanished behind a keep-alive", () => {
 describe.runIf(process.platform === "linux")(
   "A7: the system asks whether the peer is there (needs /proc/net/tcp)",
   () => {
-    /** Expects that a keep-alive probe is due for the end of a connection with these ports, at the latest after so many seconds. */
+    /**
+     * Expects that a keep-alive probe is due for the end of a connection with these ports, at the latest after so many seconds.
+     */
     async function expectProbe(local: number, remote: number, seconds: number): Promise<void> {
       const hex = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
       const rowOf = (): readonly string[] | undefined =>

@@ -239,7 +239,7 @@ describe("A8: a server that ends as soon as it is called is opened again with pa
     };
   }
 
-  test("at once, then after 1, 2, 4 … 30 s, and at once again behind a conversation that lasted", async () => {
+  test("at once, then after 1, 2, 4 … 30 s, and at once again after a longer conversation", async () => {
     const clock = createFakeClock();
     const { dials, dial } = crashing(clock);
     await using client = await connect(dial, { reopen: true, clock, random: () => 0 });

@@ -113,7 +113,7 @@ describe("A9: a stdio server whose host is killed, while another process holds t
     },
   );
 
-  test("ends behind parlance tap as well", async () => {
+  test("also ends under parlance tap", async () => {
     const tap = [process.execPath, cli, "tap", "--record", "/dev/null", "--"];
     expect(await orphaned([...tap, ...node(server)])).toEqual(expect.arrayContaining(["called", "finished", "ended"]));
   });

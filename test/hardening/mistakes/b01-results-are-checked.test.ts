@@ -89,7 +89,7 @@ describe("B1: what a handler returns is checked before it is sent", () => {
       /text or blob/,
     ],
     [
-      "an audience that is none",
+      "an unknown audience",
       { ...text, annotations: { audience: ["model"] } },
       "/content/0/annotations/audience/0",
       /"user" or "assistant"/,
@@ -313,9 +313,9 @@ describe("B1: what a client answers is checked before it is sent", () => {
   test.each<[string, unknown, string]>([
     ["nothing", undefined, "must be an object, got nothing"],
     ["no model", { ...said, model: undefined }, "/model must be a string, got nothing"],
-    ["a role that is none", { ...said, role: "system" }, '/role must be "user" or "assistant", got "system"'],
+    ["an unknown role", { ...said, role: "system" }, '/role must be "user" or "assistant", got "system"'],
     ["a text for content", { ...said, content: "hi" }, "/content must be a content block"],
-    ["a block that is none", { ...said, content: { type: "txt" } }, "/content/type must be"],
+    ["an unknown block", { ...said, content: { type: "txt" } }, "/content/type must be"],
   ])("a model's answer with %s", async (_what, answer, why) => {
     const { text: got, reports } = await sampling(answer);
     expect(got).toMatch(/^refused: .*Internal error/);
@@ -326,7 +326,7 @@ describe("B1: what a client answers is checked before it is sent", () => {
   test.each<[string, unknown, string]>([
     ["a path", [{ uri: "/home/me" }], "/roots/0/uri must be a URI"],
     ["a page", [{ uri: "https://a.b" }], "/roots/0/uri must be a file:// URI"],
-    ["a name that is none", [{ uri: "file:///a", name: 5 }], "/roots/0/name must be a string, got 5"],
+    ["an invalid name", [{ uri: "file:///a", name: 5 }], "/roots/0/name must be a string, got 5"],
     ["no array", { uri: "file:///a" }, "/roots must be an array, got an object"],
   ])("roots: %s", async (_what, roots, why) => {
     const { text: got, reports } = await asked({ roots: () => roots }, (_args, ctx) => ctx.listRoots());
@@ -346,7 +346,8 @@ describe("B1: what a client answers is checked before it is sent", () => {
   });
 });
 
-// Messages that are sent here are checked against the published schemas, as in every test (see test/oracle): what passes the check and
+// Messages that are sent here are checked against the published schemas, as in every test (see test/oracle): what passes the
+// check and
 // does not conform fails the test.
 describe.skipIf(!hasSchemas).each(["2025-06-18", "2025-11-25", newest])(
   "B1: whatever passes conforms to %s",

@@ -51,7 +51,7 @@ describe("B3: definitions are checked when given", () => {
     );
   });
 
-  test("what belongs somewhere else is told where", () => {
+  test("for a misplaced member, the error names its place", () => {
     expect(tool("add", { handler }, handler)).toBe(
       'The tool add: unknown member "handler": the handler is the third argument of server.tool',
     );
@@ -72,7 +72,7 @@ describe("B3: definitions are checked when given", () => {
     );
   });
 
-  test("a missing handler, swapped arguments and positional ones are told how to write it", () => {
+  test("for a missing handler, swapped arguments and positional ones, the error shows the call to write", () => {
     const remedy = 'write server.tool("add", { description, inputSchema }, (args, ctx) => …)';
     expect(tool("add", {})).toBe(`server.tool add: the handler is missing: ${remedy}`);
     expect(tool("add", handler, {})).toBe(`server.tool add: the definition comes before the handler: ${remedy}`);
@@ -92,7 +92,7 @@ describe("B3: definitions are checked when given", () => {
     );
   });
 
-  test("the official SDK's positional shape is told of inputSchema", () => {
+  test("for the official SDK's positional shape, the error names inputSchema", () => {
     expect(tool("add", { a: z.number(), b: z.number() }, handler)).toBe(
       'The tool add: these are the fields of its inputSchema: write server.tool("add", { inputSchema: { a, b } }, handler)',
     );

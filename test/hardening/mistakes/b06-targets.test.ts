@@ -79,7 +79,7 @@ async function older(program: string): Promise<{ readonly code: unknown; readonl
   return { code, stderr };
 }
 
-describe("B6: an older Node is told which one is needed", () => {
+describe("B6: on an older Node, the error names the required version", () => {
   test.each(["server", "client", "node", "jsonrpc", "http"])("by the entry %s", async (entry) => {
     const { code, stderr } = await older(`await import("@parlance/mcp/${entry}");`);
     expect(stderr).toContain("@parlance/mcp needs Node.js 20.19 or newer");

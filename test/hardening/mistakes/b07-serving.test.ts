@@ -77,7 +77,7 @@ describe("B7: serveStdio resolves when it serves", () => {
     expect(await code).toBe(0);
   });
 
-  test("code behind it runs at once, and behind closed when it is over", async () => {
+  test("code after it runs at once, and code after closed at the end", async () => {
     const { child, next, code } = run(`
       process.stdout.write("serving\\n");
       const { reason } = await serving.closed;

@@ -49,7 +49,7 @@ describe.each(versions)("C5: capabilities that are declared in %s", (revision) =
     expect((await client.tools.call("late")).content).toEqual([{ type: "text", text: "here" }]);
   });
 
-  test("win over those that are offered: a list may be one that does not tell of its changes", async () => {
+  test("win over inferred ones: a list may be one without notifications of changes", async () => {
     const server = createServer({ ...info, capabilities: { tools: { listChanged: false } } });
     server.tool("t", {}, () => "");
     await using client = await connect(server, { revision });

@@ -35,7 +35,7 @@ function visitor(seen: string[], retry?: () => PromiseLike<unknown>): InputHandl
   };
 }
 
-describe("C6: a call whose server wants a page to be visited under a new id each time", () => {
+describe("C6: a call whose server requires a URL elicitation with a new id each time", () => {
   test("asks for the page once, and does nothing by itself until its time is over", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
@@ -64,7 +64,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
     expect(seen).toEqual([login]);
   });
 
-  test("fails as the server said if the page that was visited is wanted once more", async () => {
+  test("fails with the server's error if the same URL is required again", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
     const call = errorOf(open.client.tools.call("t"));
@@ -75,7 +75,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
     expect(seen).toEqual([login]);
   });
 
-  test("asks for another page that the server wants next", async () => {
+  test("requests another URL that the server requires next", async () => {
     const seen: string[] = [];
     await using open = await openWith(core, { handlers: visitor(seen) });
     const call = open.client.tools.call("t");
@@ -105,7 +105,7 @@ describe("C6: a call whose server wants a page to be visited under a new id each
 });
 
 describe("C6: when a call is made again is the choice of its caller", () => {
-  test("who says so with `retry`, where the server does not tell", async () => {
+  test("by `retry` of the handler, if the server sends no notification", async () => {
     const pressed = deferred<undefined>();
     await using open = await openWith(core, { handlers: visitor([], () => pressed.promise) });
     const call = open.client.tools.call("t");
@@ -160,7 +160,7 @@ function guarded(): { server: Server; visited: (elicitationId: string) => void }
   };
 }
 
-describe("C6: a server tells that a visit is over", () => {
+describe("C6: a server reports that a URL elicitation is complete", () => {
   test("after the call that wanted it, and the client makes the call again", async () => {
     const { server, visited } = guarded();
     const seen: (string | undefined)[] = [];

@@ -30,8 +30,7 @@ describe.each(versions)("C8: in %s, a server with no capabilities is asked by a 
     await using open = await openWith(version, {}, {});
     expect(await errorOf(open.client.tools.call("t"))).toMatchObject({
       reason: "refused",
-      message:
-        "tools/call: the server has not advertised the capability tools; { unadvertised: true } sends it anyway",
+      message: "tools/call: the server has not advertised the capability tools; { unadvertised: true } sends it anyway",
     });
   });
 

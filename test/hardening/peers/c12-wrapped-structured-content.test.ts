@@ -141,7 +141,7 @@ describe.each(withStructure)("C12: structured content that is no object, in %s",
     }
   });
 
-  test("the same behind a bridge from a server of the newest revision", async () => {
+  test("the same through a bridge to a server of the newest revision", async () => {
     await using http = await serveHttp(returning([1, 2], { type: "array" }));
     await using bridge = bridgeTo(http.url, { revision: "2026-07-28" });
     const client = await connect(bridge, { revision: version });

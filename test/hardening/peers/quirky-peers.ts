@@ -190,7 +190,7 @@ export const stdioPeers: readonly StdioPeer[] = [
     ...calling(`{"jsonrpc":"2.0","id":$id,"time":3,"result":{${content},"cost":5},"meta":{}}`),
   },
   { quirk: "an answer twice", ...calling(called, called) },
-  { quirk: "an answer to nobody", ...listing('{"jsonrpc":"2.0","id":99,"result":{}}', listed) },
+  { quirk: "a response without a request", ...listing('{"jsonrpc":"2.0","id":99,"result":{}}', listed) },
   {
     quirk: "an error without an id that is about nothing",
     ...listing('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"what?"}}', listed),
@@ -381,7 +381,7 @@ export const stdioPeers: readonly StdioPeer[] = [
     lenient: { refused: "tools/call: the result is not an object" },
   },
   // Traffic.
-  { quirk: "progress that nobody asked for", ...calling(progress, called) },
+  { quirk: "progress that was not requested", ...calling(progress, called) },
   { quirk: "a storm of changes", ...calling(...Array<string>(500).fill(changed), called) },
   {
     quirk: "a notification that does not exist",

@@ -111,7 +111,7 @@ describe("a server of the first revision", () => {
     });
   };
 
-  test("is found behind two refusals, and opened again when its stream breaks", async () => {
+  test("is found after two refusals, and opened again when its stream breaks", async () => {
     await using server = await playOld("/messages?session=1");
     await using opened = await open(server);
     expect(opened.client.revision).toBe("2024-11-05");

@@ -61,7 +61,7 @@ const streams: Readonly<Record<string, readonly [text: string, seen: readonly Se
       [undefined, undefined, "b"],
     ],
   ],
-  "comments, fields that nobody knows": [": a\n:\nfoo: 1\ndata: a\n: b\n\n", [[undefined, undefined, "a"]]],
+  "comments, unknown fields": [": a\n:\nfoo: 1\ndata: a\n: b\n\n", [[undefined, undefined, "a"]]],
   "carriage returns": [
     "id: 1\rdata: a\rdata: b\r\rdata: c\r\r",
     [
@@ -180,8 +180,8 @@ describe("too much for one event ends the stream, in any chunks:", () => {
     ["a field without an end", "x", 3],
     ["lines without data", "data:\n", 8],
     ["lines with a little of it", "data:x\r", 8],
-    ["fields that nobody knows", "x\n", 2],
-    ["fields that nobody knows, in events", "x\ndata:\n\n", 4],
+    ["unknown fields", "x\n", 2],
+    ["unknown fields, in events", "x\ndata:\n\n", 4],
   ])("%s", async (_name, text, chunks) => {
     expect(await readOf(text, chunkBytes)).toBeLessThan(chunks * chunkBytes);
   });

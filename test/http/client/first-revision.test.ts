@@ -96,7 +96,7 @@ describe("a server of the first revision", () => {
     expect(clock.armed).toBe(0);
   });
 
-  test("leaves nothing behind when its client goes", async () => {
+  test("keeps nothing when its client disconnects", async () => {
     const clock = createFakeClock();
     await using server = await playOld();
     const { client } = await open(server, { revision, clock, ...patient });

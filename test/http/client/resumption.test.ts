@@ -10,7 +10,7 @@ import { open } from "./opened.js";
 
 const steps = Array.from({ length: 100 }, (_, index) => index + 1);
 
-test.each([1, 2, 3])("calls on streams that break hear everything once and in order: seed %i", async (seed) => {
+test.each([1, 2, 3])("calls on streams that break receive every message once and in order: seed %i", async (seed) => {
   const server = createServer({ name: "s", version: "1" });
   server.tool("count", {}, async (_args, ctx) => {
     for (const step of steps) {

@@ -19,7 +19,7 @@ import { forgotten, methodsOf, playSession } from "./played-session.js";
 import { patient, timers } from "./timers.js";
 
 describe("a session", () => {
-  test("is opened behind a question that was refused, named by every request, and ended", async () => {
+  test("is opened after a refused discovery, named by every request, and ended", async () => {
     await using server = await playSession({ listens: true });
     const opened = await open(server);
     expect(opened.client.revision).toBe(latestHandshake.version);
@@ -135,7 +135,7 @@ describe("a session", () => {
     expect(opened.reports).toEqual([]);
   });
 
-  test("tells the server of a call that is cancelled, and lets go of its stream", async () => {
+  test("notifies the server of a cancelled call, and closes its stream", async () => {
     await using server = await playSession();
     await using opened = await open(server);
     const user = new AbortController();
@@ -233,7 +233,7 @@ describe("a stream that breaks off", () => {
     expect(steps).toEqual([1, 2]);
   });
 
-  test("is given up when the server does not want it, or is gone too often", async () => {
+  test("is given up when the server refuses it, or closes it too often", async () => {
     const clock = createFakeClock();
     await using server = await playSession({ listens: true });
     await using opened = await open(server, { clock, ...patient, random: () => 0 });
@@ -328,7 +328,7 @@ describe("a session that the server has forgotten", () => {
     ).not.toHaveProperty("mcp-session-id");
   });
 
-  test("is not begun anew for a client that does not want that", async () => {
+  test("is not reopened for a client without reopen", async () => {
     await using server = await playSession();
     await using opened = await open(server, { reopen: false });
     const call = errorOf(opened.client.tools.call("a"));

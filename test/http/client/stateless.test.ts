@@ -183,7 +183,7 @@ describe("a call of the stateless era", () => {
     expect(await errorOf(opened.client.tools.call("late"))).toMatchObject({ reason: "closed" });
   });
 
-  test("ends a stream that goes on behind its response, and takes nothing from it", async () => {
+  test("ends a stream that continues after its response, and ignores its messages", async () => {
     const clock = createFakeClock();
     const told: string[] = [];
     await using server = await playModern();

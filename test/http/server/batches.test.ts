@@ -49,7 +49,7 @@ describe.each(doors)("a batch on $on", ({ open }) => {
     expect(await door.ask(sessionPost(session, posted))).toMatchObject({ status: 202, body: "" });
   });
 
-  test("that holds no message at all is told so, one by one", async () => {
+  test("without any valid message gets an error for each", async () => {
     await using door = await open(shop());
     const session = await openSession(door, batching);
     expect(answers(await door.ask(sessionPost(session, "[1,{},null]")))).toEqual([
@@ -90,7 +90,7 @@ describe.each(doors)("a batch on $on", ({ open }) => {
 });
 
 describe("a batch whose requests take their time", () => {
-  test("is one stream: what they tell, and then all answers in one message", async () => {
+  test("is one stream: notifications, and then all responses in one message", async () => {
     const { server, calls } = obeying();
     await using at = await site(server);
     const session = await openSession(at, batching);

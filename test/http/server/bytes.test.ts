@@ -50,7 +50,7 @@ describe("bytes that no header may have, or that are not HTTP, get 400 and no wo
     ["a space in a name", call([...said, "Mcp Name: echo"])],
     ["a space behind a name", call(instead("Mcp-Name", "Mcp-Name : echo"))],
     ["no Host", call(instead("Host"))],
-    ["a length that is none", call(said, Number.NaN)],
+    ["an invalid length", call(said, Number.NaN)],
     ["two lengths", call([...said, "Content-Length: 3"])],
     ["a length and chunks", call([...said, "Transfer-Encoding: chunked"])],
     ["something else than HTTP", "hello\r\n\r\n"],
@@ -112,7 +112,7 @@ describe("a body", () => {
     expect(ran).toEqual(["echo"]);
   });
 
-  test("whose connection breaks runs nothing, and leaves nothing behind", async () => {
+  test("whose connection breaks runs nothing, and keeps nothing", async () => {
     const ran: string[] = [];
     await using at = await site(shop((tool) => ran.push(tool)));
     using wire = await at.open();
@@ -196,7 +196,7 @@ test("a request to upgrade to a protocol that is not served is answered, and kee
   await expectAlive(at);
 });
 
-test("a peer of HTTP/1.0 without a Host is told so", async () => {
+test("a peer of HTTP/1.0 without a Host gets 400", async () => {
   await using at = await site();
   using wire = await Wire.open(at.http.port);
   const answer = await wire.ask(call(instead("Host"), Buffer.byteLength(body), "POST /mcp HTTP/1.0"));

@@ -21,7 +21,7 @@ describe.each(doors)("on $on, a server of the stateless era alone", ({ open }) =
     expect(textOf((await door.ask(statelessCall("echo", { text: "hi" }))).body)).toBe("hi");
   });
 
-  test("tells who opens a conversation what it speaks", async () => {
+  test("names its revisions to a client that opens a conversation", async () => {
     await using door = await open(shop(), { sessions: "none" });
     const { status, headers, body } = await door.ask({ body: initialize("2025-11-25", 5) });
     expect(status).toBe(400);
@@ -105,7 +105,7 @@ describe("a server of HTTP+SSE", () => {
     wire[Symbol.dispose]();
   });
 
-  test("forgets a session whose stream is cut, and opens no more than it keeps", async () => {
+  test("ends a session whose stream is cut, and opens no more than the maximum", async () => {
     await using at = await site(shop(), { legacySse: true, sessions: { max: 1 } });
     const { wire, path } = await openLegacy(at);
     const more = await at.ask({ method: "GET", headers: { accept: "text/event-stream" } });

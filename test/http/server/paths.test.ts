@@ -45,7 +45,7 @@ test("an address that others reach is not listened at before somebody says that 
   expect(http.url).toContain("0.0.0.0");
 });
 
-test.each(["//", "//mcp?a=1", "/mcp?a=1&b=%zz"])("HTTP+SSE tells where to post on a path like %s", async (path) => {
+test.each(["//", "//mcp?a=1", "/mcp?a=1&b=%zz"])("HTTP+SSE names the URL for POSTs on a path like %s", async (path) => {
   const handler = httpHandler(server, {
     legacySse: true,
     sessions: { eventStore: memoryEventStore({ maxEvents: 10 }) },

@@ -137,7 +137,7 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
     expect(reports).toHaveLength(1);
   });
 
-  test("asks who calls, and tells those who answer", async () => {
+  test("authenticates the caller, and passes the identity to handlers", async () => {
     const authenticate: RpcOptions["auth"] = ({ header }) => {
       const name = header("authorization");
       return name === undefined ? undefined : { principal: name };

@@ -16,7 +16,7 @@ describe.each(doors)("in the stateless era, on $on,", ({ open }) => {
       expect(await door.ask({ headers, body: posted })).toMatchObject({ status: 202, body: "" });
   });
 
-  test("a request is answered as JSON, or by events where something is told before", async () => {
+  test("a request is answered with JSON, or with events if notifications come first", async () => {
     await using door = await open(shop());
     const plain = await door.ask(statelessCall("echo", { text: "hi" }));
     expect([plain.status, plain.headers.get("content-type")]).toEqual([200, "application/json"]);

@@ -10,7 +10,7 @@ const interruptible: Call = (_method, _params, { signal }) =>
     signal.addEventListener("abort", () => reject(new Error("interrupted")));
   });
 
-describe("what a handler throws behind its cancellation", () => {
+describe("an error that a handler throws after its cancellation", () => {
   test.each([
     ["a request", '{"jsonrpc":"2.0","id":1,"method":"wait"}'],
     ["a batch", '[{"jsonrpc":"2.0","id":1,"method":"wait"}]'],

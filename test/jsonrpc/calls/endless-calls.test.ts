@@ -51,7 +51,7 @@ test("who looks only when the connection is closing sees that it is", async () =
   await drained;
 });
 
-test("a handler is told the id of its request, as it came", async () => {
+test("a handler gets the id of its request, unchanged", async () => {
   const ids: unknown[] = [];
   const [near, far] = memoryChannels();
   await using _connection = openConnection(far, { handle: (_method, _params, { id }) => void ids.push(id) });

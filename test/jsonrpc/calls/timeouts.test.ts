@@ -13,7 +13,7 @@ function relatedTo(method: string, params: unknown): string | undefined {
 
 const progress = '{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","done":1}}';
 
-test.each(transports)("without a sign of the peer a call fails, and the peer is told: $name", async ({ open }) => {
+test.each(transports)("without a message of the peer a call fails, and the peer is notified: $name", async ({ open }) => {
   await using talk = open({ cancellation, timeout: 1_000 });
   const call = talk.connection.call("get");
   const failed = expect(call).rejects.toThrow(

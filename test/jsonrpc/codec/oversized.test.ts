@@ -35,7 +35,7 @@ describe.each([lines, contentLength])("a frame over the limit, over $name", (fra
     await expectAlive(talk);
   });
 
-  test("is answered with its id when that stands behind 60 KiB, and with null when behind 70 KiB", async () => {
+  test("is answered with its id if that comes after 60 KiB, and with null if after 70 KiB", async () => {
     await using talk = overStreams(framing, { handle: held().call, limits });
     for (const [bytes, id] of [
       [60 * 1024, "7"],
@@ -63,7 +63,7 @@ describe.each([lines, contentLength])("a frame over the limit, over $name", (fra
     expect(await small).toBe(2);
   });
 
-  test("closes the connection when it is the third within a minute, behind its answer", async () => {
+  test("closes the connection after the response if it is the third within a minute", async () => {
     const { call, run } = held();
     await using talk = overStreams(framing, { handle: call, limits });
     talk.peer.send(requestText("1", "slow"));

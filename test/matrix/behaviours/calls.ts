@@ -59,7 +59,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: "a method that nobody knows is refused",
+    name: "an unknown method is refused",
     async run(driver) {
       expect(await driver.call("matrix/nothing")).toMatchObject(refusal(-32_601));
     },
@@ -113,7 +113,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: "nobody who has not asked for progress hears of it",
+    name: "progress is sent only if it was requested",
     async run(driver) {
       expect(await textOf(driver, "count")).toBe("counted");
       expect(driver.told()).toEqual([]);
@@ -144,7 +144,7 @@ export const calls: readonly Behaviour[] = [
     },
   },
   {
-    name: "a client that has not said what it wants logged hears what its era has for that",
+    name: "a client that has not set a log level receives the default of its era",
     bare: true,
     async run(driver) {
       expect(await logged(driver)).toEqual(of(differences.loggedUnasked, driver.revision));

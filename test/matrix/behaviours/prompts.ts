@@ -75,7 +75,7 @@ export const prompts: readonly Behaviour[] = [
     },
   },
   {
-    name: "an argument that nobody completes has no values",
+    name: "an argument without completions has no values",
     async run(driver) {
       const completion = await complete(driver, { ref: prompt, argument: { name: "nothing", value: "" } });
       expect(completion).toMatchObject({ values: [] });

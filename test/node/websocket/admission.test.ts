@@ -57,9 +57,9 @@ describe("a client is turned away before there is a WebSocket,", () => {
     ],
     ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
     ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
-    ["nobody known", {}, { auth: () => undefined }, "401 authentication is required"],
+    ["without an identity", {}, { auth: () => undefined }, "401 authentication is required"],
     [
-      "nobody known, at a host of any name",
+      "without an identity, at any host name",
       { host: "a.example" },
       { auth: () => undefined },
       "401 authentication is required",
@@ -128,7 +128,7 @@ describe("a client is let in,", () => {
     await letIn(headers, options);
   });
 
-  test("and hears which subprotocol was chosen, and that nothing is compressed", async () => {
+  test("and gets the chosen subprotocol, and no compression", async () => {
     await using listener = await serveWebSocket(served);
     const offers = { "sec-websocket-protocol": "mcp2, mcp", "sec-websocket-extensions": "permessage-deflate" };
     const { head, wire } = await handshake(listener.url, offers);
@@ -152,7 +152,7 @@ describe("a client is let in,", () => {
   });
 });
 
-describe("a server holds so many connections", () => {
+describe("a server limits its connections", () => {
   test("and no more, from one address and in all, until one of them ends", async () => {
     for (const options of [{ maxConnections: 2 }, { maxConnectionsPerAddress: 2 }]) {
       await using listener = await serveWebSocket(served, options);
@@ -195,7 +195,7 @@ describe("a server does not start", () => {
     expect([told.port, asking.port]).not.toContain(0);
   });
 
-  test("with an origin that is none, or at a port that is taken", async () => {
+  test("with an invalid origin, or at a port in use", async () => {
     await expect(serveWebSocket(served, { allowedOrigins: ["example.com"] })).rejects.toThrow("is not an origin");
     await using listener = await serveWebSocket(served);
     await expect(serveWebSocket(served, { port: listener.port })).rejects.toThrow("is in use");

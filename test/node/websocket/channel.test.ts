@@ -108,7 +108,7 @@ describe("a channel over a WebSocket", () => {
     await channel.close();
   });
 
-  test("closes behind what was sent before it has opened", async () => {
+  test("closes after the messages that were sent before it opened", async () => {
     const { url, client } = await bareServer();
     const channel = nodeWebSocketChannel(url);
     void channel.send("1");
@@ -198,7 +198,7 @@ describe("a channel over a WebSocket", () => {
     await has(heardFar, "closed: 1009");
   });
 
-  test("tells why the peer has gone, and shows what its reason hides", async () => {
+  test("reports why the peer has closed, with hidden characters escaped", async () => {
     const { channel, far } = await linked();
     const seen = record(channel);
     far.close(4_000, "too\u001b[2Kmuch");

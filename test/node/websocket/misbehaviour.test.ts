@@ -222,7 +222,7 @@ describe("a client that says nothing", () => {
     expect(served.connection.phase).toBe("open");
   });
 
-  test("is there while a long message comes, behind which its pong has to wait", async () => {
+  test("counts as alive during a long message, for which its pong has to wait", async () => {
     await using served = await serve({ pingInterval: 1_000, pongTimeout: 500 });
     const { clock, wire, socket } = served;
     const message = frame(opcodes.text, ping.padEnd(100_000));
@@ -238,7 +238,7 @@ describe("a client that says nothing", () => {
 });
 
 describe("a client that does not read", () => {
-  test("is not read either, and costs no more than the bounds say", async () => {
+  test("is not read either, and costs no more than the limits", async () => {
     const highWaterBytes = 256 * kibibyte;
     await using served = await serve({ highWaterBytes });
     const { wire, clock, socket, asked, connection } = served;
@@ -254,7 +254,7 @@ describe("a client that does not read", () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  test("is asked again what it wants as soon as it reads", async () => {
+  test("gets its response as soon as it reads", async () => {
     await using served = await serve({ highWaterBytes: 256 * kibibyte });
     const { wire, clock } = served;
     for (let count = 0; count < 1_000; count += 1) wire.text('{"jsonrpc":"2.0","id":1,"method":"large"}');

@@ -195,7 +195,7 @@ export class Conversation {
     if (this.#broken !== undefined) throw this.#broken;
     const { outgoing, running, waiting } = this.connection.inFlight;
     expectEqual("calls in flight", outgoing, this.own.pending.length);
-    expectEqual("responses that nobody waited for", this.#unmatched.reported, this.#unmatched.due);
+    expectEqual("responses that no call waited for", this.#unmatched.reported, this.#unmatched.due);
     if (running > 4 || waiting > 5) throw new Error(`${running} handlers run and ${waiting} wait`);
     if (this.channel.isPaused && outgoing > 0) throw new Error("reading is paused while this side waits for an answer");
   }

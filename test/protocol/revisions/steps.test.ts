@@ -127,7 +127,7 @@ describe("the way down", () => {
     expect(listed("2024-11-05")).toEqual({ nextCursor: "2", _meta: meta, tools: [named, ...others] });
   });
 
-  test("how a tool runs as a task is told where tasks belong to the core", () => {
+  test("taskSupport is sent in the revisions with tasks in the core", () => {
     const named = { name: "a", inputSchema: { type: "object" } };
     const listed = { tools: [{ ...named, execution: { taskSupport: "required" } }] };
     expect(revision("2025-11-25").down("result", "tools/list", listed)).toBe(listed);

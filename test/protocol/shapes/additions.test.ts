@@ -75,7 +75,7 @@ describe("an extension", () => {
   });
 });
 
-describe("a mistake in an extension is told at once", () => {
+describe("a mistake in an extension is reported at once", () => {
   const cases: readonly (readonly [name: string, additions: ShapeAdditions, message: string])[] = [
     [
       "a type that is not there",

@@ -147,7 +147,7 @@ const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    name: "a word that nobody knows for a resultType",
+    name: "an unknown word for a resultType",
     version: "2026-07-28",
     part: toolResult,
     value: { resultType: "task", taskId: "1" },
@@ -223,7 +223,7 @@ const mistakes: readonly Mistake[] = [
     faults: [["/requestedSchema/properties/a/enum/1", "a string", "1"]],
   },
   {
-    name: "a mode that is none",
+    name: "an unknown mode",
     part: elicit,
     value: { mode: "popup", message: "?" },
     faults: [["/mode", '"form" or "url"', '"popup"']],

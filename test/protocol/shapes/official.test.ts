@@ -11,7 +11,7 @@ test("an error that answers what could not be read has no id, in every revision"
 describe("a message is refused", () => {
   const v2 = { jsonrpc: "2.0" } as const;
 
-  test("that is none", () => {
+  test("that is not one", () => {
     expect(() => assertOfficial("2025-11-25", "client", { id: 1, method: "ping" })).toThrow("/jsonrpc");
   });
 

@@ -24,7 +24,7 @@ const resourcesChanged = notification("notifications/resources/list_changed");
 const updated = (uri: string): string => notification("notifications/resources/updated", { uri });
 
 describe.each(handshakeVersions)("a conversation in %s", (version) => {
-  test("hears of every list that changes", async () => {
+  test("is notified of every list that changes", async () => {
     const server = changing();
     await using talk = await conversationWith(server, version);
     await expectAlive(talk);
@@ -65,7 +65,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     await expectAlive(talk);
   });
 
-  test("hears of the resources that it has subscribed to, until it unsubscribes", async () => {
+  test("is notified of subscribed resources until it unsubscribes", async () => {
     const server = changing();
     await using talk = await conversationWith(server, version);
     for (const uri of ["a:1", "b:2", "b:2"]) {
@@ -84,7 +84,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     expect(await talk.peer.next()).toBe(updated("b:2"));
   });
 
-  test("hears nothing behind the answer to its unsubscribe, even of what changed before", async () => {
+  test("is not notified after the response to its unsubscribe, even of earlier changes", async () => {
     const server = changing();
     await using talk = await conversationWith(server, version);
     await talk.ask(request(1, "resources/subscribe", { uri: "a:1" }));
@@ -137,7 +137,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     }
   });
 
-  test("hears nothing of lists that it was not promised", async () => {
+  test("is not notified of lists without listChanged", async () => {
     const server = createServer(info);
     server.tool("t", {}, () => "");
     await using talk = await conversationWith(server, version);
@@ -148,7 +148,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     await expectAlive(talk);
   });
 
-  test("hears nothing before it is open", async () => {
+  test("is not notified before it is open", async () => {
     const server = changing();
     await using talk = talkTo(server);
     server.tool("t2", {}, () => "");
@@ -161,7 +161,7 @@ describe.each(handshakeVersions)("a conversation in %s", (version) => {
     expect(await talk.peer.next()).toBe(toolsChanged);
   });
 
-  test("and another one hear of their own subscriptions only", async () => {
+  test("and another one are notified of their own subscriptions only", async () => {
     const server = changing();
     await using first = await conversationWith(server, version);
     await using second = await conversationWith(server, version);
@@ -193,7 +193,7 @@ test("a conversation that is over listens no more, however it ended", async () =
   }
 });
 
-test("a peer that does not read is told once when it reads again", async () => {
+test("a peer that does not read is notified once when it reads again", async () => {
   const server = changing();
   const [near, far] = memoryChannels();
   const peer = rawPeer(near);
@@ -225,7 +225,7 @@ test("a peer that does not read is told once when it reads again", async () => {
   await peer[Symbol.asyncDispose]();
 });
 
-test("whoever holds the server may listen too", () => {
+test("the application may listen, too", () => {
   const server = changing();
   const heard: unknown[] = [];
   const stop = server.changes.listen((change) => heard.push(change));

@@ -139,7 +139,7 @@ describe.each(versions)("in %s", (version) => {
   });
 });
 
-test("the capability is told where the revision has it", async () => {
+test("the capability is declared if the revision has it", async () => {
   const told = await Promise.all(
     versions
       .filter((version) => revisionOf(version)?.era === "handshake")

@@ -129,7 +129,7 @@ describe("a subscription", () => {
     peer.cancel("b");
   });
 
-  test("tells only what was asked for", async () => {
+  test("notifies only of requested changes", async () => {
     const server = changing();
     await using peer = await speak(server, modern);
     expect(await listen(peer, 1, { promptsListChanged: true, toolsListChanged: false })).toEqual({
@@ -143,7 +143,7 @@ describe("a subscription", () => {
     peer.cancel(1);
   });
 
-  test("is open with nothing to hear", async () => {
+  test("stays open without changes", async () => {
     await using peer = await speak(changing(), modern);
     expect(await listen(peer, 1, {})).toEqual({});
     peer.cancel(1);
@@ -194,7 +194,7 @@ describe("a subscription", () => {
     });
   });
 
-  test("does not exist where there is nothing to hear of", async () => {
+  test("does not exist on a server without changes", async () => {
     const server = createServer(info);
     await using peer = await speak(server, modern);
     expect(await peer.error("subscriptions/listen", { notifications: {} })).toMatchObject({ code: -32_601 });
@@ -245,7 +245,7 @@ test("one change reaches both eras on one connection", async () => {
   peer.cancel("l");
 });
 
-test("a listen without _meta is told what it must say", async () => {
+test("for a listen without _meta, the error names the required members", async () => {
   await using talk = talkTo(changing());
   expect(await talk.ask(request(1, "subscriptions/listen", { notifications: {} }))).toBe(
     failure(1, -32_602, "Invalid params", { errors: [{ path: "/_meta", message: "must be an object" }] }),

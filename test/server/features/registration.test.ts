@@ -212,7 +212,7 @@ test("a resource of a template may be the last of a page", async () => {
   expect(uris).toEqual(["a:0", "a:1", "a:%C3%BC%202", "a:3"]);
 });
 
-test("a resource is at a URI, and what is almost one is told how to be written", () => {
+test("a resource is at a URI; for an almost valid one, the error shows the right spelling", () => {
   const server = createServer(info);
   expect(() => server.resource("a:ü|2", {}, () => "")).toThrow(
     'A resource may not be at "a:ü|2": it must be written "a:%C3%BC%7C2"',

@@ -118,7 +118,7 @@ describe.each(versions)("in %s", (version) => {
     expect(server.capabilities()).toEqual({ logging: {} });
   });
 
-  test("what is listed by a template stands behind what is defined, each URI once", async () => {
+  test("resources listed by a template come after defined ones, each URI once", async () => {
     const server = notes();
     const list = async (): Promise<readonly { uri: string; name?: string }[]> => [
       { uri: "notes:/2024/a", name: "a" },

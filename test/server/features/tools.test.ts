@@ -45,7 +45,7 @@ describe.each(["zod", "JSON Schema"] as const)("arguments checked by %s", (kind)
     ]);
   });
 
-  test("that do not fit in two places are told both", async () => {
+  test("with faults in two places get both", async () => {
     await using talk = await conversationWith(adding(kind), "2025-11-25");
     expect(textOf(await talk.ask(call({ a: "1", b: "2" })))).toMatch(
       /^Invalid arguments for tool add:\n\/a: .+\n\/b: .+$/,
@@ -57,7 +57,7 @@ describe.each(["zod", "JSON Schema"] as const)("arguments checked by %s", (kind)
     expect(textOf(await talk.ask(call()))).toContain("/a: ");
   });
 
-  test("that do not fit are told in the stateless era as well, and not as an error", async () => {
+  test("with faults get a result with isError in the stateless era, too, and not an error", async () => {
     await using talk = talkTo(adding(kind));
     const answer = parse(await talk.ask(stateless(1, "tools/call", { name: "add", arguments: {} })));
     expect(answer.result).toMatchObject({ isError: true, resultType: "complete" });

@@ -103,7 +103,7 @@ test("a form says what its revision knows", async () => {
   await newer.ask(success(1, { action: "cancel" }));
 });
 
-test("a visit has an id where the revision wants one", async () => {
+test("a URL elicitation has an id if the revision requires one", async () => {
   await using talk = talkTo(askingServer());
   await open(talk, "2025-11-25");
   const { params } = parse(await talk.ask(request(1, "tools/call", { name: "page" })));

@@ -45,7 +45,7 @@ describe("what is asked of a model", () => {
     ["/messages/0", "results at the beginning", tooling(answers)],
     ["/messages/0", "a use by the user", tooling({ role: "user", content: use("a") }, answers)],
     ["/messages/1", "a result by the assistant", tooling(asks, { role: "assistant", content: result("a") })],
-    ["/messages/0", "a message of nobody", tooling({ ...asks, role: "system" as "user" })],
+    ["/messages/0", "a message with an unknown role", tooling({ ...asks, role: "system" as "user" })],
     ["/messages/0", "a message without content", tooling({ role: "user", content: [] })],
     ["/messages", "no messages", { maxTokens: 10 } as Params],
     ["/maxTokens", "no number of tokens", { messages: [asks] } as unknown as Params],

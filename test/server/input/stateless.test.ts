@@ -193,7 +193,7 @@ test("a handler that asks something else when it is run again is a bug, and says
   await using talk = talkTo(askingServer());
   const first = await round(talk, call("fickle"));
   expect(await failure(talk, again("fickle", first))).toEqual({ code: -32603, message: "Internal error" });
-  expect(talk.reports.join()).toContain("must ask the same");
+  expect(talk.reports.join()).toContain("must make the same requests");
 });
 
 test("a call asks in at most ten rounds", async () => {

@@ -29,7 +29,7 @@ describe.skipIf(!hasSchemas)("the published schema, where ../shared/schemas has 
     });
   });
 
-  test.each(versions.slice(1))("of %s accepts what a conversation hears", async (version) => {
+  test.each(versions.slice(1))("of %s accepts the notifications of a session", async (version) => {
     const server = everything();
     await using peer = await speak(server, version);
     await peer.result("resources/subscribe", { uri: "a:text" });

@@ -20,7 +20,7 @@ describe("a request that speaks for itself", () => {
     );
   });
 
-  test("and asks what there is, is told versions, capabilities and how long that holds", async () => {
+  test("and sends a discovery, gets versions, capabilities and how long they may be cached", async () => {
     await using talk = talkTo({ ...echoServer(), instructions: "Echo." });
     expect(parse(await talk.ask(stateless(1, "server/discover"))).result).toEqual({
       supportedVersions: supported,
@@ -33,7 +33,7 @@ describe("a request that speaks for itself", () => {
     });
   });
 
-  test("and lists tools, is told how long that holds", async () => {
+  test("and lists tools, gets how long the list may be cached", async () => {
     await using talk = talkTo(echoServer());
     const result = { ttlMs: 0, cacheScope: "private", tools: [echoTool], resultType: "complete", ...me };
     expect(await talk.ask(stateless(1, "tools/list"))).toBe(success(1, result));

@@ -11,7 +11,7 @@ const talk = talkOf("2025-11-25");
 const gap: Entry = { k: "gap", t: 3, from: 2, to: 3, lost: 5, why: "the disk was full" };
 const progress = heard("notifications/progress", { progressToken: 7, progress: 1 });
 
-test("behind a gap no response is a stray one, and no progress belongs to nothing", () => {
+test("after a gap no response counts as unmatched, and no progress as unknown", () => {
   const before = recorded(...talk.opening());
   const after = recorded(talk.listed(5), progress, talk.request(9, "tools/list", { cursor: "next" }));
   expect(wordsOf(readAll([...before, ...after]).verdicts)).toHaveLength(3);

@@ -134,7 +134,7 @@ const ends: readonly (readonly [what: string, after: readonly Entry[], crash: st
   ["runs", [], undefined],
 ];
 
-test.each(ends)("a server that %s is told of as that", (_, after, crash) => {
+test.each(ends)("a server that %s is reported as such", (_, after, crash) => {
   const { crashes } = reportOn(...recorded(...greeted, call), ...after, end);
   expect(crashes.map((each) => wording.crash(each.crash))).toEqual(
     crash === undefined ? [] : [expect.stringContaining(crash)],

@@ -68,7 +68,7 @@ describe("the timeline", () => {
     expect([a, b, c].map((each) => each?.until)).toEqual([6, 8, 9]);
   });
 
-  test("leaves a question on its own when two calls run and nothing tells which one asks", () => {
+  test("leaves an input request on its own when two calls run and either may have sent it", () => {
     const all = spans(
       ...old.opening({ client: { sampling: {} } }),
       old.call(1, "a"),

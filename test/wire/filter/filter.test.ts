@@ -53,7 +53,7 @@ describe("the page on filters", () => {
   });
 });
 
-describe("a text that is no filter is told where it is wrong", () => {
+describe("for a text that is not a filter, the place of the fault is named", () => {
   test.each([
     ["kind:foo", 5, "kind: it is one of"],
     ["verdict:bad", 8, 'verdict: it is one of ok must should may unjudged, and never "bad"'],

@@ -9,7 +9,9 @@ const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 const pong = '{"jsonrpc":"2.0","id":1,"result":{}}';
 const unread = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}';
 
-/** A raw client on a channel to a server that sends `frames` for each frame that it receives, and everything that was recorded. */
+/**
+ * A raw client on a channel to a server that sends `frames` for each frame that it receives, and everything that was recorded.
+ */
 function channelTo(...frames: readonly string[]): { client: RawChannel; received: string[]; entries: Entry[] } {
   const [channel, server] = memoryChannels();
   const received: string[] = [];
@@ -50,7 +52,7 @@ test("onRequest answers requests of the server, and an error without an id answe
   await client.close();
 });
 
-test("a channel that ends leaves no wait behind", async () => {
+test("a channel that ends ends every wait", async () => {
   const [channel, server] = memoryChannels();
   server.open({ frame: () => void server.close(), refuse: () => undefined, end: () => undefined });
   const client = new RawChannel({ channel, timeout: 5_000, writer: new EntryWriter(() => undefined), session: "1" });

@@ -81,7 +81,7 @@ test("lines without checksums are taken as they are, where no line has one", () 
   expect(readRecording(encoder.encode(written)).damages).toEqual([]);
 });
 
-test("a recording that does not begin with a header is told", () => {
+test("a recording that does not begin with a header is reported", () => {
   const { entries, damages } = readRecording(encoder.encode(exampleEntries.slice(1).map(encodeEntry).join("")));
   expect(entries).toHaveLength(exampleEntries.length - 1);
   expect(damages.map(({ line, says }) => `${line} ${says}`)).toEqual([

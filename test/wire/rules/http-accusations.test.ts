@@ -214,7 +214,7 @@ describe.each(each(handshake))("in %s", (_version, talk) => {
 describe.each(each(handshake))("in %s", (_version, talk) => {
   const [hello = {}, initialized = {}] = openingExchanges(talk);
 
-  test("two clients of a server that names no sessions cannot be told apart by their ids and their handshakes", () => {
+  test("two clients of a server without session ids cannot be distinguished by their ids and their handshakes", () => {
     const exchanges = [hello, initialized, hello, listExchange(talk, 1), listExchange(talk, 1), initialized];
     expect(said(...exchanges, listExchange(talk, 1), listExchange(talk, 2))).toEqual([]);
   });

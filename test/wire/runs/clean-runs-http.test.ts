@@ -209,7 +209,7 @@ describe
       expect(seen(folder)).toEqual(found.toSorted());
     });
 
-    test("a server that wants a token, and its authorization server", async () => {
+    test("a server that requires a token, and its authorization server", async () => {
       const [port = 0, authorization = 0] = await freePorts(2);
       const env = { MCP_PORT: String(port), MCP_AUTH_PORT: String(authorization) };
       using folder = new RecordingFolder();

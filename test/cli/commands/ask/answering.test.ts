@@ -61,7 +61,7 @@ describe.each(eras)("--answer in %s", (revision) => {
     expect(JSON.parse(stdout)).toEqual([{ action: "accept", content: { name: "a" } }, { action: "decline" }]);
   });
 
-  test.concurrent("agrees to visit a page, apart from forms", async () => {
+  test.concurrent("agrees to open a URL, apart from forms", async () => {
     const { stdout, stderr } = await call("--answer", "url=accept", "pay");
     expect(JSON.parse(stdout)).toEqual({ action: "accept" });
     expect(stderr).toContain("the server asks: Pay here https://pay.example/42\n  answered: accept\n");

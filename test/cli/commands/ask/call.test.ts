@@ -16,7 +16,7 @@ test.concurrent("the command may also stand in front, in one word", async () => 
   expect(code).toBe(0);
 });
 
-test.concurrent("arguments become what the schema wants, or stay what they are", async () => {
+test.concurrent("arguments are converted to the types of the schema, or stay text", async () => {
   const written = ["number=1.5", "integer=7", "truth=true", "other=7", "a=b=c", 'json:={"x":[1]}', "__proto__=1"];
   const { stdout } = await parlance(["call", "echo", ...written, ...toolsServer]);
   expect(stdout).toBe(
@@ -108,7 +108,7 @@ test.concurrent("a call without an answer says what has arrived instead", async 
   expect(code).toBe(4);
 });
 
-test.concurrent("no server is left behind by a call", async () => {
+test.concurrent("after a call, no server process is left", async () => {
   expectGone((await parlance(["call", "pid", ...toolsServer])).stdout);
 });
 

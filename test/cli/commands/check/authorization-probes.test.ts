@@ -143,7 +143,7 @@ test("a server that accepts every token fails with the sentence that it breaks",
   });
 });
 
-test("a server that does no more than the sentences demand fails no probe of its authorization", async () => {
+test("a server that does only what the sentences require fails no probe of its authorization", async () => {
   const revision = revisionOf("2025-11-25");
   if (revision === undefined) throw new Error("it is a revision");
   // Metadata at the well-known places only, which that revision allows, and challenges without an error.

@@ -54,7 +54,7 @@ test("a server that keeps the rules passes in every revision, over HTTP, where t
   }
 });
 
-test("what a server does wrong is told with its place, and fails the check", async () => {
+test("violations of a server are printed with their places, and fail the check", async () => {
   const { code, stdout } = await parlance([
     "check",
     "--revision",

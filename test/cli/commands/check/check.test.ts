@@ -219,7 +219,7 @@ test.concurrent("JUnit is well-formed whatever a peer has sent, and a broken rul
   );
 });
 
-test.concurrent("a word that is no recording is told what there is", async ({ onTestFinished }) => {
+test.concurrent("for a word that is not a recording, the recordings are listed", async ({ onTestFinished }) => {
   const files = await recordingFiles(onTestFinished);
   await files.write("morning.parlance.jsonl", text);
   const { code, stderr } = await files.run("check", "mornign");

@@ -96,7 +96,7 @@ async function checked(
   return { code, found: new Map(revisions[0].probes.map((each) => [each.id, each])) };
 }
 
-test("a server that does no more than the sentences demand fails no probe", async () => {
+test("a server that does only what the sentences require fails no probe", async () => {
   const refusal = { error: { code: -32_600, message: "Unknown notification" } };
   const { found } = await checked({ notified: [400, refusal] });
   expect(found.get("XM-4")).toMatchObject({ is: "passed" });

@@ -68,7 +68,7 @@ async function through(
   return { text, status: response?.status ?? 0, rules, retryAfter: response?.headers.get("retry-after") ?? null };
 }
 
-test("a chosen request is answered with a status, and the server hears nothing of it", async () => {
+test("a matching request gets the status, and the server does not receive it", async () => {
   const before = asked;
   const fault = "tool:busy => http 429 retry-after 2";
   expect(await through(fault, "busy")).toEqual({
@@ -88,7 +88,7 @@ test("a chosen request is answered with a status, and the server hears nothing o
   });
 });
 
-test("a stream breaks off behind so many events", async () => {
+test("a stream is cut after the given number of events", async () => {
   const { status, text } = await through("tool:busy => sse-cut after 2", "busy");
   expect(status).toBe(200);
   expect(text).toBe("data: one\n\ndata: two\n\n(broken off)");

@@ -104,7 +104,7 @@ test("each event passes at once, and is a frame with what stood in it", async ()
   ]);
 });
 
-test("who goes away is told to the other side, and stands in the recording", async () => {
+test("a disconnect is passed on to the other side, and recorded with the side that caused it", async () => {
   const closed: Promise<unknown>[] = [];
   await using stand = await proxied((request, response) => {
     response.writeHead(200, events).write("data: 1\n\n");
@@ -121,7 +121,7 @@ test("who goes away is told to the other side, and stands in the recording", asy
   expect(aborts.map(({ why }) => why)).toEqual(["the client has gone away", "aborted"]);
 });
 
-test("who waits for the word to go on is told it by the server", async () => {
+test("a client that waits for 100 Continue gets it from the server", async () => {
   await using stand = await proxied((request, response) => {
     if (request.url === "/mcp?no") return response.writeHead(417).end();
     response.writeContinue();

@@ -47,7 +47,7 @@ test("a line that was taken out is noticed by the last line", async () => {
   expect(code).toBe(6);
 });
 
-test("a gap is told, and is no damage unless it is to be", async () => {
+test("a gap is reported, and is not damage unless --fail-on says so", async () => {
   const files = await recordingFiles();
   const gap: Entry = { k: "gap", t: 1_206, from: 1_205, to: 1_206, lost: 3, why: "the disk is full" };
   const [start, end] = [exampleEntries.slice(0, 7), exampleEntries.slice(7)];

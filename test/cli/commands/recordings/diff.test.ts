@@ -32,7 +32,7 @@ test("two recordings of the same conversation do not differ, whatever its ids an
   });
 });
 
-test("what differs is told by section and by JSON pointer", async () => {
+test("differences are listed by section and JSON pointer", async () => {
   using scratch = new Scratch();
   const before = [...opening("2025-11-25", { server: { tools: {} } }), ...tools('"type":"integer"')];
   const after = [

@@ -58,7 +58,7 @@ test("a dry run deletes nothing, and says what it would", async () => {
   expect(await files.left()).toEqual(["new", "older", "oldest"]);
 });
 
-test("--json tells of each recording", async () => {
+test("--json prints an object for each recording", async () => {
   const files = await recordings(three);
   const { stdout } = await files.run("prune", "--json");
   expect(jsonLines(stdout)).toEqual([

@@ -116,7 +116,7 @@ test("a request is dropped, or answered by hand, and the server sees neither", a
   expect(recorded.filter(({ k }) => k === "e")).toEqual([]);
 });
 
-test("only what belongs to a held message waits behind it", async () => {
+test("only messages that belong to a held message wait for it", async () => {
   using folder = new Scratch();
   const { child, page, untilError, ended } = await tapWithPage(folder, echo, "id:1 kind:req");
   const cancel = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });

@@ -116,7 +116,7 @@ describe("what is wrong with the recording is no concern of the traffic", () => 
     expect(stderr).toContain("missing at the end of the recording /proc/nowhere/x.parlance.jsonl");
   });
 
-  test.runIf(process.platform !== "win32")("a pipe that nobody reads", async () => {
+  test.runIf(process.platform !== "win32")("a pipe without a reader", async () => {
     using folder = new RecordingFolder();
     const path = join(folder.path, "pipe");
     execFileSync("mkfifo", [path]);

@@ -69,7 +69,7 @@ test("a line that comes in pieces is one frame, with the offset and the time of 
   expect(w.at(-1)?.[1]).toBe(t1);
 });
 
-test("a line that does not go on is told of, once", async () => {
+test("a line that stays unfinished is recorded as partial, once", async () => {
   using folder = new RecordingFolder();
   const { child, ended } = tapScript(`process.stdout.write("half"); ${echo}`, folder.env);
   await vi.waitFor(() => expect(folder.text).toContain('"partial"'), { timeout: 60_000 });
@@ -187,7 +187,7 @@ test("stderr passes, and is copied", async () => {
   expect(only(folder)).toContainEqual(expect.objectContaining({ k: "e", raw: stderr }));
 });
 
-test("a command that is not there is told as a shell tells it", async () => {
+test("a missing command is reported as by a shell", async () => {
   using folder = new RecordingFolder();
   const { code, stdout, stderr } = await parlance(["tap", "--", "no-such-command"], folder.env);
   expect({ code, stdout }).toEqual({ code: 127, stdout: "" });
@@ -200,7 +200,7 @@ test("a command that is not there is told as a shell tells it", async () => {
   expect((await parlance(["tap", "--", "/"], folder.env)).code).toBe(126);
 });
 
-test("without a command, or with a word that is none of its own, the usage is explained", async () => {
+test("without a command, or with an unknown option, the usage is printed", async () => {
   expect(await parlance(["tap"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("there is no command to start"),

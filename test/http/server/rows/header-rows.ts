@@ -74,7 +74,7 @@ export const headerRows: readonly Row[] = [
     "Mcp-Param-Region",
   ),
   mismatch("another number in the header", route({ count: 42 }, { "mcp-param-count": "43" }), "Mcp-Param-Count"),
-  mismatch("a number as nobody writes it", route({ count: 42 }, { "mcp-param-count": "0x2A" }), "Mcp-Param-Count"),
+  mismatch("a number in an unusual spelling", route({ count: 42 }, { "mcp-param-count": "0x2A" }), "Mcp-Param-Count"),
   {
     name: "a header that names the stateless era, and a body that claims nothing",
     asked: { headers: { "mcp-protocol-version": modern, "mcp-method": "tools/list" }, body: request(1, "tools/list") },
@@ -91,7 +91,7 @@ export const headerRows: readonly Row[] = [
     id: 1,
   })),
   {
-    name: "a version that nobody speaks, in header and body",
+    name: "an unknown version, in header and body",
     asked: statelessPost(
       "tools/list",
       {},
@@ -103,7 +103,7 @@ export const headerRows: readonly Row[] = [
     says: '"requested":"1900-01-01"',
     id: 1,
   },
-  { name: "a method that nobody knows", asked: statelessPost("acme/none"), status: 404, code: -32_601, id: 1 },
+  { name: "an unknown method", asked: statelessPost("acme/none"), status: 404, code: -32_601, id: 1 },
   ...["initialize", "ping", "logging/setLevel", "resources/subscribe"].map((method) => ({
     name: `${method}, which this era does not have`,
     asked: statelessPost(method, { uri: "a:1" }, { "mcp-name": undefined }),

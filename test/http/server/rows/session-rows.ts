@@ -61,20 +61,20 @@ export const sessionRows: readonly Row[] = [
     id: 5,
   },
   {
-    name: "a version that nobody speaks",
+    name: "an unknown version",
     asked: ({ session }) => sessionPost(session, ping, { "mcp-protocol-version": "1900-01-01" }),
     status: 400,
     code: -32_600,
     says: "MCP-Protocol-Version is none of 2026-07-28",
   },
   {
-    name: "a GET in a version that nobody speaks",
+    name: "a GET in an unknown version",
     asked: ({ session }) => sessionGet(session, { "mcp-protocol-version": "2025-11-25, 2025-11-25" }),
     status: 400,
     code: -32_600,
   },
   {
-    name: "a DELETE in a version that nobody speaks",
+    name: "a DELETE in an unknown version",
     asked: ({ session }) => ({
       method: "DELETE",
       headers: { "mcp-session-id": session, "mcp-protocol-version": "x" },
@@ -83,7 +83,7 @@ export const sessionRows: readonly Row[] = [
     code: -32_600,
   },
   {
-    name: "a method that nobody knows: in a session that is an answer",
+    name: "an unknown method: in a session the status is 200",
     asked: ({ session }) => sessionPost(session, request(8, "acme/none")),
     status: 200,
     code: -32_601,

@@ -49,7 +49,7 @@ test("many idle sessions: those used longest ago make room, a session in use is 
   expect((await heap()) / before, "of the heap that there was before").toBeLessThan(1.1);
 });
 
-test("what is refused leaves nothing behind", async () => {
+test("nothing is kept of refused requests", async () => {
   await using at = await site(shop(), { sessions: { max: 1 }, report: () => undefined });
   using _reader = await read(at, await openSession(at));
   const refused: readonly (readonly [Asked, number])[] = [

@@ -65,7 +65,7 @@ function foreign(name: string, heard: string): readonly string[] {
 }
 
 const names = Array.from({ length: clients }, (_none, index) => `client-${index}`);
-describe("of many clients with the same ids, each gets its own answers and what is told before them", () => {
+describe("of many clients with the same ids, each gets its own responses and notifications", () => {
   test("in the stateless era", async () => {
     await using at = await site(parrot());
     const found = names.map(async (name) => {

@@ -88,7 +88,7 @@ describe("a client that leaves before anybody knows who it is", () => {
 });
 
 describe("a client that leaves", () => {
-  test("cancels its call in the stateless era, whether it was told something or not", async () => {
+  test("cancels its call in the stateless era, with or without earlier notifications", async () => {
     await using at = await site();
     using silent = await at.open();
     silent.write(written(statelessCall(waiting)));

@@ -96,7 +96,7 @@ describe("a reader that comes back", () => {
     expect(await rest(second)).toEqual(["2", "call has ended"]);
   });
 
-  test("hears nothing of another stream, and gets nothing of another session", async () => {
+  test("receives nothing of another stream, and nothing of another session", async () => {
     const { server, calls } = obeying();
     await using at = await site(server);
     const session = await openSession(at);

@@ -7,7 +7,7 @@ import { modern, stateless } from "../../../testing/frames.js";
 
 const text = "x".repeat(512 * 1024);
 
-test("a reader that is behind again and again leaves nothing on the response", async () => {
+test("a reader that is slow again and again leaves no listeners on the response", async () => {
   const server = createServer({ name: "long", version: "1" });
   server.tool("tell", {}, async (_args, ctx) => {
     for (let told = 1; told <= 20; told += 1) {

@@ -30,7 +30,7 @@ describe("a task that has outlived its time", () => {
     expect(await peer.result("tasks/list")).toEqual({ tasks: [] });
   });
 
-  test("is aborted if it still runs, and who waits for it hears of that", async () => {
+  test("is aborted if it still runs, and a caller that waits for it gets an error", async () => {
     const { server, aborted, release } = workshop();
     await using peer = await taskPeer(server);
     const { taskId } = await peer.start("work", {}, { ttl: 100 });
@@ -58,7 +58,7 @@ describe("a task that has outlived its time", () => {
 });
 
 describe("a conversation has", () => {
-  test("so many tasks that run, and a cancelled one counts until its handler has stopped", async () => {
+  test("the number of running tasks; a cancelled one counts until its handler has stopped", async () => {
     const { server, release } = workshop({ tasks: { running: 2 } });
     await using peer = await taskPeer(server);
     const { taskId } = await peer.start("work");
@@ -75,7 +75,7 @@ describe("a conversation has", () => {
     release();
   });
 
-  test("so many tasks that are kept, until they expire", async () => {
+  test("the number of kept tasks, until they expire", async () => {
     const { server } = workshop({ tasks: { kept: 2, ttl: 100 } });
     await using peer = await taskPeer(server);
     await peer.start("quick");

@@ -140,7 +140,7 @@ describe("the result of a task", () => {
     expect(await peer.get(taskId)).toMatchObject({ status: "failed", statusMessage: "No more" });
   });
 
-  test("of a call that ends with an error of another revision tells nothing of it, and that is reported", async () => {
+  test("of a call that ends with an error of another revision hides it, and that is reported", async () => {
     const { server, release } = workshop();
     await using peer = await taskPeer(server);
     const { taskId } = await peer.start("work");
@@ -149,7 +149,7 @@ describe("the result of a task", () => {
     expect(peer.talk.reports.join()).toContain("has no error -32022");
   });
 
-  test("of a call that dies of a bug tells nothing of it, and the bug is reported once", async () => {
+  test("of a call that fails with a bug hides it, and the bug is reported once", async () => {
     const { server, release } = workshop();
     await using peer = await taskPeer(server);
     const { taskId } = await peer.start("work");

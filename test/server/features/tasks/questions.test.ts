@@ -74,7 +74,7 @@ test("a handler that returns its questions is run again inside of its task", asy
   expect(peer.told).toEqual([`${taskId} input_required`, `${taskId} working`, `${taskId} completed`]);
 });
 
-test("a question that its handler does not wait for changes nothing behind the end", async () => {
+test("an input request that its handler does not await changes nothing after the end", async () => {
   const { server } = workshop();
   server.tool("careless", { execution: { taskSupport: "required" } }, (_args, ctx) => {
     void ctx.listRoots();

@@ -102,7 +102,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
   },
   {
     rule: "R-5",
-    why: "for an id that nobody asked",
+    why: "for an id without a request",
     breaks: (talk) => [...talk.opening(), talk.list(1), talk.listed(99)],
     found: { party: "server", pointer: "/id", text: "99" },
     legal: (talk) => [...talk.opening(), talk.list(99), talk.listed(99)],
@@ -135,7 +135,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
   },
   {
     rule: "R-6",
-    why: "with a code that is none",
+    why: "with an invalid code",
     breaks: (talk) => [...talk.opening(), talk.list(1), server({ ...rpc, id: 1, error: { code: "E1", message: "m" } })],
     found: { party: "server", pointer: "/error/code", text: '"E1"' },
     legal: (talk) => [

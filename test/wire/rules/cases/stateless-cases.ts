@@ -36,7 +36,7 @@ export const statelessCases: readonly RuleCase[] = [
   },
   {
     rule: "N-1",
-    why: "with a word of nobody",
+    why: "with an unknown word",
     where,
     breaks: (talk) => [...talk.opening(), talk.call(1), talk.called(1, { resultType: "task" })],
     found: { party: "server", pointer: "/result/resultType", text: '"task"' },
