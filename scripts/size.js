@@ -1,5 +1,5 @@
 /**
- * Prints, for every entry of each package and for two commands: the modules that loading it takes, the CPU time that it takes over
+ * Prints, for every entry of each published package and for two commands: the modules that loading it takes, the CPU time that it takes over
  * a bare Node, and the bytes of the modules, as they are and gzipped.
  *
  *     npm run build && npm run size                # 11 runs each
@@ -56,7 +56,9 @@ function cases() {
     entry.isDirectory(),
   );
   const entries = libraries.flatMap(({ name }) => {
-    const { name: library, exports } = JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, root), "utf8"));
+    const manifest = JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, root), "utf8"));
+    if (manifest.private) return [];
+    const { name: library, exports } = manifest;
     const paths = Object.keys(exports).filter((path) => !path.endsWith(".json"));
     return paths.map((path) => [`${library}${path.slice(1)}`]);
   });

@@ -59,7 +59,7 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     await panel.getByLabel("breakpoint dir:c2s tool:add").waitFor();
     send(call(2));
     await panel.getByRole("heading", { name: /request tools\/call id 2 of the client/ }).waitFor();
-    await panel.getByText(/let go in [45]:\d\d/).waitFor();
+    await panel.getByText(/sent in [45]:\d\d/).waitFor();
     await opened.expectAccessible();
     const text = panel.getByLabel("Message", { exact: true });
     await expect.poll(() => text.inputValue()).toContain('"arguments": {\n      "a": 2,');
@@ -76,7 +76,7 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     expect(changed).toEqual([JSON.stringify({ jsonrpc: "2.0", ...call(2) }).replace('"a":2', '"a":40')]);
   });
 
-  test("is worked with the keyboard: let go, answer, drop", async () => {
+  test("works with the keyboard: send, answer, drop", async () => {
     using folder = new Scratch();
     const { send, until, url } = await host(folder, "--break", "kind:req -method:initialize");
     await using opened = await OpenedPage.open(url);

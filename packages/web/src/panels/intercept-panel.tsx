@@ -41,7 +41,7 @@ export function InterceptPanel(): JSX.Element {
             {count(passedOver, "message")} sent on although a breakpoint matches: no more than 100, or 4 MiB, are held.
           </p>
         )}
-        {letGo > 0 && <p class="should">{count(letGo, "message")} let go without you.</p>}
+        {letGo > 0 && <p class="should">{count(letGo, "message")} sent without you.</p>}
         {held.length > 1 && (
           <ul class="held">
             {held.map((each) => (
@@ -122,7 +122,7 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
       {held.isAnswerable && draft !== undefined && <Kinds shown={draft.kind} />}
       <p class="buttons">
         <button type="button" onClick={() => release({ did: "send" })}>
-          Let go <kbd>r</kbd>
+          Send unchanged <kbd>r</kbd>
         </button>
         <button type="submit" disabled={draft === undefined || fault !== undefined} aria-keyshortcuts="Control+Enter">
           {draft === undefined || draft.kind === "change" ? "Send changed" : "Answer"} <kbd>Ctrl</kbd> <kbd>Enter</kbd>
@@ -156,7 +156,7 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
           </label>
         </>
       )}
-      {!isText && <p>Its bytes are not UTF-8: it can be let go or dropped.</p>}
+      {!isText && <p>Its bytes are not UTF-8: it can be sent unchanged or dropped.</p>}
     </form>
   );
 }
@@ -173,7 +173,7 @@ function TimeLeft({ held: { key } }: { readonly held: PageHeld }): JSX.Element {
   const seconds = Math.max(0, Math.ceil(((deadlines.value.get(key) ?? now.value) - now.value) / 1_000));
   return (
     <>
-      let go in {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, "0")}
+      sent in {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, "0")}
     </>
   );
 }

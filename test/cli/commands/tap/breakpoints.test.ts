@@ -149,14 +149,14 @@ test("nothing overtakes a message of the handshake", async () => {
   ]);
 });
 
-test("when the page goes, what is held is let go, and that is said", async () => {
+test("when the page is closed, held messages are sent, and the command says so", async () => {
   using folder = new Scratch();
   const { child, page, until, untilError, entries } = await tapWithPage(folder, echo, "method:ping");
   child.stdin?.write(`${request(1)}\n`);
   await page.until((state) => state.held.length === 1);
   await page[Symbol.asyncDispose]();
   await until(response(1));
-  await untilError("parlance: no page is open: 1 held message let go");
+  await untilError("parlance: no page is open: 1 held message sent");
   // Nobody could release it.
   child.stdin?.write(`${request(2)}\n`);
   await until(response(2));

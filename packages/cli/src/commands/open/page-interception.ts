@@ -105,7 +105,7 @@ export class Interception {
     if (this.#watchers.size > 0) return;
     const held = this.#held.size;
     this.#tellAll({ do: "watch", isWatched: false });
-    if (held > 0) this.#say(`no page is open: ${count(held, "held message")} let go`);
+    if (held > 0) this.#say(`no page is open: ${count(held, "held message")} sent`);
   }
 
   /** Sets the rules. @throws RpcError for an invalid rule */
