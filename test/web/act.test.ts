@@ -247,7 +247,7 @@ inBrowser("the page acts", () => {
   test("shows the progress of a call, and cancels it", async () => {
     using folder = new Scratch();
     // It runs until it is cancelled.
-    await using run = await ServedRun.open(["--timeout", "1h", ...actingServer], folder);
+    await using run = await ServedRun.open(["--timeout", "60m", ...actingServer], folder);
     await using opened = await OpenedPage.open(run.url);
     const { page, faults } = opened;
     await page.getByRole("button", { name: /^endless/ }).click();

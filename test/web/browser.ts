@@ -76,6 +76,11 @@ export class OpenedPage implements AsyncDisposable {
       await this.page.emulateMedia(media);
       if (width !== undefined) await this.page.setViewportSize({ width, height: 800 });
       await this.#expectNoFindings(look, new AxeBuilder({ page: this.page }).withRules([...rulesOfLook]));
+      // A narrow page scrolls one way only: https://www.w3.org/TR/WCAG22/#reflow
+      const tooWide = await this.page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(`${look}: ${tooWide} pixels too wide`).toBe(`${look}: 0 pixels too wide`);
       await this.page.emulateMedia({ colorScheme: null, forcedColors: null });
       if (size !== null) await this.page.setViewportSize(size);
     }

@@ -70,6 +70,9 @@ test("a rule is explained with its requirement, the side that it binds, and the 
   in        every revision
   looks at  the bytes of a frame
   at fault  its sender
+  to mend   Write logs to stderr: stdout belongs to messages, also for libraries and for what starts
+            the server
+  code      console.error("ready"); // not console.log
   MUST      “The server MUST NOT write anything to its \`stdout\` that is not a valid MCP message.”
   server ←  Server listening on port 3000
   https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio

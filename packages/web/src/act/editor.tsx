@@ -4,7 +4,12 @@ import { CallResult } from "./call-result.js";
 import { JsonEditor } from "./json-editor.js";
 import { SaveRequest } from "./saved-requests.js";
 
-/** The editor of a message of the client, which sends it again. */
+const consequences = {
+  raw: "Nothing is repaired. The client does not know of it: what answers it is in the list.",
+  valid: "The client writes a new id and its own members of _meta.",
+} as const;
+
+/** Edits a message that the client has sent, and sends it again. */
 export function Editor(): JSX.Element | null {
   const open = edited.value;
   if (open === undefined) return null;
@@ -62,11 +67,7 @@ export function Editor(): JSX.Element | null {
             message on stdio
           </label>
         )}
-        <p class="says">
-          {isRaw
-            ? "Nothing is repaired. The client ignores the response, which is shown in the list."
-            : "The client writes a new id and its own members of _meta."}
-        </p>
+        <p class="says">{consequences[isRaw ? "raw" : "valid"]}</p>
         <div class="buttons">
           <button
             type="submit"

@@ -33,7 +33,6 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
   const [open, setOpen] = useState<Completion>();
   const [highlighted, setHighlighted] = useState(-1);
   const shown = open?.suggestions ?? [];
-  const list = `${id}-suggestions`;
   const suggest = (written: string): void => {
     setOpen(completionAt(written, element.current?.selectionStart ?? 0, schema));
     setHighlighted(-1);
@@ -73,7 +72,7 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
           rows={rows}
           value={text}
           aria-autocomplete="list"
-          aria-controls={list}
+          aria-controls={`${id}-suggestions`}
           aria-activedescendant={shown[highlighted] === undefined ? undefined : `${id}-suggestion-${highlighted}`}
           aria-invalid={unreadable !== undefined || faults.length > 0}
           aria-describedby={`${id}-faults`}
@@ -84,22 +83,7 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
             onInput(value);
           }}
         />
-        {/* The text keeps the focus, and its keys choose: a press on a suggestion must not take it away. */}
-        <div id={list} role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
-          {shown.map((suggestion, place) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: see above
-            <div
-              key={suggestion}
-              id={`${id}-suggestion-${place}`}
-              role="option"
-              aria-selected={place === highlighted}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => accept(suggestion)}
-            >
-              {escapeControls(suggestion)}
-            </div>
-          ))}
-        </div>
+        <Suggestions id={id} shown={shown} highlighted={highlighted} onAccept={accept} />
       </div>
       <div id={`${id}-faults`}>
         {unreadable !== undefined && <p class="fault">{unreadable}</p>}
@@ -110,6 +94,35 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
         ))}
       </div>
     </>
+  );
+}
+
+interface SuggestionsOptions {
+  /** That of the text. */
+  readonly id: string;
+  readonly shown: readonly string[];
+  readonly highlighted: number;
+  readonly onAccept: (suggestion: string) => void;
+}
+
+/** What fits at the caret. The text keeps the focus, and its keys choose: a press on a suggestion must not take it away. */
+function Suggestions({ id, shown, highlighted, onAccept }: SuggestionsOptions): JSX.Element {
+  return (
+    <div id={`${id}-suggestions`} role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
+      {shown.map((suggestion, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+        <div
+          key={suggestion}
+          id={`${id}-suggestion-${place}`}
+          role="option"
+          aria-selected={place === highlighted}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onAccept(suggestion)}
+        >
+          {escapeControls(suggestion)}
+        </div>
+      ))}
+    </div>
   );
 }
 
