@@ -43,6 +43,45 @@ test("a run of a URL records what crosses, and shows it", async () => {
   expect(methodsOf(entries)).toEqual(said);
 });
 
+test("a tool that a call adds is listed again and called, and the missing notification is noted", async () => {
+  using folder = new RecordingFolder();
+  const server = join(folder.path, "growing.mjs");
+  writeFileSync(
+    server,
+    `import { createInterface } from "node:readline";
+const tools = [{ name: "grow", inputSchema: { type: "object" } }];
+const answer = { initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: "growing", version: "1" } }),
+  "tools/list": () => ({ tools }), "tools/call": ({ name }) => {
+    if (name === "grow") tools.push({ name: "added", inputSchema: { type: "object" } });
+    return { content: [{ type: "text", text: name }] };
+  } };
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answer[method](params) }));
+});
+`,
+  );
+  const revision = ["--revision", "2025-11-25"];
+  const grown = await parlance(
+    ["run", "--once", ...revision, "--call", "grow", "--call", "added", "--", "node", server],
+    folder.env,
+  );
+  expect(grown, grown.stderr).toMatchObject({ code: 0 });
+  expect(grown.stdout).toMatch(/tools\/call: added added/);
+  expect(grown.stdout.replaceAll(/\s+/g, " ")).toMatch(
+    /C-6 \/result\/tools "added" was added since frame \d+, without notifications\/tools\/list_changed/,
+  );
+
+  const wrong = await parlance(
+    ["run", "--once", ...revision, "--call", "grow", "--call", "add", "--", "node", server],
+    folder.env,
+  );
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the server has no tool add: it offers grow, added") as unknown,
+  });
+});
+
 test("a run of a module serves it as a program", async () => {
   using folder = new RecordingFolder();
   const { code } = await parlance(["run", "--once", "--call", "add a:=2 b:=3", fixture("tools-server.js")], folder.env);

@@ -60,7 +60,7 @@ test.concurrent("a row has number, time, sender, kind, id and pair, method, late
   const { stdout } = await parlance(["talk", "--once", "--revision", "2025-11-25", ...toolsServer]);
   expect(stdout).toMatch(/^ {2}4 +\d+\.\d{3} client → req {3}2 {7}tools\/list +46 B$/m);
   expect(stdout).toMatch(
-    /^ {2}5 +\d+\.\d{3} server ← res {3}2 ↔4 {4}tools\/list: 10 tools +\d+(?:\.\d)? ms +\d\.\d kB$/m,
+    /^ {2}5 +\d+\.\d{3} server ← res {3}2 ↔4 {4}tools\/list: 10 tools +\d+(?:\.\d+)? m?s +\d\.\d kB$/m,
   );
   expect(stdout).toMatch(/^✔ 12 frames · \d\.\d kB · 4 calls · 0 errors · \d+(\.\d+)? m?s/m);
 });

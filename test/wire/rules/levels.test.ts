@@ -81,7 +81,7 @@ describe.each(cases.map((each) => [`${each.rule}${each.why === undefined ? "" : 
 
 test("a finding that proves nothing is a note, whatever its sentence says", () => {
   const doubted = judged.filter(([, { doubt }]) => doubt !== undefined);
-  expect(doubted.map(([id]) => id)).toEqual(["R-13", "X-1", "X-2", "H-1", "I-4", "XM-7"]);
+  expect(doubted.map(([id]) => id)).toEqual(["R-13", "C-6", "C-7", "C-8", "X-1", "X-2", "H-1", "I-4", "XM-7"]);
   for (const [, requirement, having] of doubted)
     for (const revision of having) expect(levelOfFinding(requirement, revision)).toBe("may");
 });

@@ -25,6 +25,10 @@ const stdioOnly: ReadonlyMap<string, readonly string[]> = new Map([
   ["S-2", versions.toReversed()],
   ["S-3", versions.toReversed()],
   ["I-5", versions.toReversed()],
+  // Over HTTP a notification has a stream of its own, which need not be open.
+  ...["C-6", "C-7", "C-8"].map(
+    (id) => [id, versions.toReversed().filter((version) => version !== "2026-07-28")] as const,
+  ),
   // It is about transports that are neither.
   ["E-2", versions.toReversed()],
   // Over HTTP every request of the stateless era may be of another client.

@@ -29,6 +29,14 @@ export interface ListedTool {
   readonly pointer: string;
 }
 
+/** A list as the server gave it last, whole and in one response. */
+export interface KnownList {
+  /** The response with the list. */
+  readonly listed: WireMessage;
+  /** The definitions, as the server listed them. */
+  readonly items: readonly unknown[];
+}
+
 /** The HTTP part of a session. */
 export interface HttpSession {
   /** The session id, from the response to `initialize`. */
@@ -52,6 +60,8 @@ export class WireSession {
   readonly name: string;
   /** The tools by name, as of the latest list. */
   readonly tools: Map<string, ListedTool> = new Map();
+  /** The lists of which no change was notified since, by the method that lists them. */
+  readonly lists: Map<string, KnownList> = new Map();
   /** URIs of `resources/subscribe` requests. */
   readonly subscriptions: Set<string> = new Set();
   /** The cursors that the server has returned. */
@@ -215,6 +225,7 @@ export class WireSession {
     if (operation !== undefined && kind === "ntf") this.#requests.note(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);
     if (kind === "ntf" && method === notifications.initialized && this.#phase === "answered") this.#phase = "ready";
+    for (const { list, changed } of changeableLists) if (kind === "ntf" && method === changed) this.lists.delete(list);
     return undefined;
   }
 
@@ -283,6 +294,8 @@ export class WireSession {
     if ((method === methods.initialize || method === methods.discover) && isObject(result.capabilities))
       this.#serverCapabilities = result.capabilities;
     if (method === methods.listTools) this.#takeTools(answer, result);
+    const { list, member } = changeableLists.find((each) => each.list === method) ?? {};
+    if (list !== undefined && member !== undefined) this.#takeList(list, request, answer, result[member]);
     if (typeof result.nextCursor === "string" && this.cursors.size < mostRemembered)
       this.cursors.add(result.nextCursor);
     const { uri, level } = params;
@@ -301,6 +314,13 @@ export class WireSession {
     this.#unknownVersion = this.#agreed === undefined ? version : undefined;
   }
 
+  /** A page of a list tells of no change: its neighbours are not known. */
+  #takeList(list: string, { params }: WireMessage, listed: WireMessage, items: unknown): void {
+    const isWhole = params.cursor === undefined && listed.result?.nextCursor === undefined;
+    if (isWhole && Array.isArray(items)) this.lists.set(list, { listed, items });
+    else this.lists.delete(list);
+  }
+
   #takeTools(listed: WireMessage, { tools }: JsonObject): void {
     for (const [index, definition] of (Array.isArray(tools) ? (tools as readonly unknown[]) : []).entries()) {
       if (!isObject(definition) || typeof definition.name !== "string" || this.tools.size >= mostRemembered) continue;
@@ -308,6 +328,35 @@ export class WireSession {
     }
   }
 }
+
+/** A list whose changes a server notifies. */
+interface ChangeableList {
+  /** The method that lists it. */
+  readonly list: string;
+  /** The member of the result. */
+  readonly member: "tools" | "resources" | "prompts";
+  /** The notification of a change. */
+  readonly changed: string;
+  /** The capability that announces it, with dots. */
+  readonly capability: string;
+}
+
+/** All lists whose changes a server notifies. */
+export const changeableLists: readonly ChangeableList[] = [
+  { list: methods.listTools, member: "tools", changed: notifications.toolsChanged, capability: "tools.listChanged" },
+  {
+    list: methods.listResources,
+    member: "resources",
+    changed: notifications.resourcesChanged,
+    capability: "resources.listChanged",
+  },
+  {
+    list: methods.listPrompts,
+    member: "prompts",
+    changed: notifications.promptsChanged,
+    capability: "prompts.listChanged",
+  },
+];
 
 /** The version that a request names in its `_meta`, as in the stateless era. */
 export function namedVersion({ kind, params, from }: WireMessage): string | undefined {

@@ -1,13 +1,15 @@
-import { describeValue, methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import { describeValue, isObject, methods, notifications, type Revision } from "@parlance/mcp/protocol";
 import { type CapabilityUse, isDeclared, usesOf } from "../conversation/capability-use.js";
 import type { WireMessage } from "../conversation/message.js";
-import type { WireSession } from "../conversation/session.js";
+import { changeableLists, type WireSession } from "../conversation/session.js";
 import { byEra, inSchema, negotiated, respected } from "./citations.js";
 import type { Finding, Rule } from "./rule.js";
 
 const negotiation = byEra(negotiated.page, "architecture#capability-negotiation");
 
-/** The rules on the use of capabilities that the other side must have declared. */
+const changeRules = { tools: "C-6", resources: "C-7", prompts: "C-8" } as const;
+
+/** The use of capabilities that the other side must have declared, and of those that a side has declared itself. */
 export const capabilityRules: readonly Rule[] = [
   {
     id: "C-1",
@@ -79,9 +81,59 @@ export const capabilityRules: readonly Rule[] = [
     on: "message",
     check: undeclared(({ method }) => method === notifications.message),
   },
+  ...changeableLists.map(
+    ({ member, list, changed, capability }): Rule => ({
+      id: changeRules[member],
+      level: "should",
+      party: "server",
+      kinds: ["res"],
+      methods: [list],
+      demands: `A server that has declared ${capability} sends list_changed when its list of ${member} changes`,
+      applies: ({ era }) => era === "handshake",
+      sentence: `When the list of available ${member} changes, servers that declared the \`listChanged\` capability SHOULD send a notification`,
+      doubt: "the notification may come after the list",
+      page: `server/${member}#list-changed-notification`,
+      on: "message",
+      *check({ context, result, operation }, { isWhole, lists, serverCapabilities: declared }) {
+        const before = lists.get(list);
+        const items = result?.[member];
+        // Over HTTP a notification has a stream of its own, which need not be open.
+        if (before === undefined || !isWhole || context.exchange !== undefined || !Array.isArray(items)) return;
+        if (declared === undefined || !isDeclared(capability, declared)) return;
+        // Of a part of a list, nothing tells what is missing.
+        if (operation?.request.params.cursor !== undefined || result?.nextCursor !== undefined) return;
+        const difference = differenceOf(before.items, items);
+        if (difference !== undefined)
+          yield {
+            says: `${difference} since frame ${before.listed.frame.n}, without ${changed}`,
+            pointer: `/result/${member}`,
+          };
+      },
+    }),
+  ),
 ];
 
-/** Finds the uses of undeclared capabilities. */
+/** The first definition that differs between two lists, in any order; undefined if there is none. */
+function differenceOf(before: readonly unknown[], after: readonly unknown[]): string | undefined {
+  const texts = (items: readonly unknown[]): ReadonlySet<string> => new Set(items.map((item) => JSON.stringify(item)));
+  const known = texts(before);
+  const names = (items: readonly unknown[]): ReadonlySet<unknown> => new Set(items.map(nameOf));
+  const [knownNames, foundNames] = [names(before), names(after)];
+  const added = after.find((item) => !knownNames.has(nameOf(item)));
+  if (added !== undefined) return `${describeValue(nameOf(added))} was added`;
+  const removed = before.find((item) => !foundNames.has(nameOf(item)));
+  if (removed !== undefined) return `${describeValue(nameOf(removed))} was removed`;
+  const changed = after.find((item) => !known.has(JSON.stringify(item)));
+  return changed === undefined ? undefined : `${describeValue(nameOf(changed))} was changed`;
+}
+
+/** What a definition is known by. */
+function nameOf(definition: unknown): unknown {
+  if (!isObject(definition)) return undefined;
+  return definition.uri ?? definition.name;
+}
+
+/** Finds the uses of capabilities that the side that should declare them has not declared. */
 function undeclared(concerns: (use: CapabilityUse) => boolean) {
   return function* (message: WireMessage, session: WireSession, revision: Revision): Iterable<Finding> {
     for (const use of usesOf(message, session, revision)) {

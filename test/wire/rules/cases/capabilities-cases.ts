@@ -162,7 +162,69 @@ export const capabilitiesCases: readonly RuleCase[] = [
       heard("notifications/resources/updated", { uri: "a:b" }),
     ],
   },
+  ...(["tools", "resources", "prompts"] as const).map((member): RuleCase => {
+    const own = { tools: { inputSchema: { type: "object" } }, resources: { uri: "a:b" }, prompts: {} }[member];
+    const item = (name: string) => ({ name, ...own, ...(member === "resources" && { uri: `a:${name}` }) });
+    const lists = (talk: Talk, id: number, ...names: readonly string[]): readonly Said[] => [
+      talk.request(id, `${member}/list`),
+      talk.result(id, { [member]: names.map(item) }),
+    ];
+    const opening = (talk: Talk) => talk.opening({ server: { [member]: { listChanged: true } } });
+    return {
+      rule: { tools: "C-6", resources: "C-7", prompts: "C-8" }[member],
+      where: ofHandshake,
+      stdioOnly: "over HTTP the notification has a stream of its own, which need not be open",
+      breaks: (talk) => [...opening(talk), ...lists(talk, 1, "one"), ...lists(talk, 2, "one", "two")],
+      found: {
+        party: "server",
+        pointer: `/result/${member}`,
+        says: `${member === "resources" ? '"a:two"' : '"two"'} was added since frame 5, without notifications/${member}/list_changed`,
+      },
+      legal: (talk) => [
+        ...opening(talk),
+        ...lists(talk, 1, "one"),
+        ...lists(talk, 2, "one"),
+        heard(`notifications/${member}/list_changed`),
+        ...lists(talk, 3, "one", "two"),
+      ],
+    };
+  }),
+  {
+    rule: "C-6",
+    why: "a tool that was changed",
+    where: ofHandshake,
+    stdioOnly: "over HTTP the notification has a stream of its own, which need not be open",
+    breaks: (talk) => [...listingTools(talk), talk.list(2), talk.listed(2, [{ ...tool, description: "Adds" }])],
+    found: { party: "server", pointer: "/result/tools", says: /^"add" was changed since frame 5, without / },
+    // Pages are parts, and a server without listChanged has not said that it notifies.
+    legal: (talk) => [
+      ...listingTools(talk),
+      talk.list(2),
+      talk.result(2, { tools: [], nextCursor: "2" }),
+      talk.request(3, "tools/list", { cursor: "2" }),
+      talk.result(3, { tools: [tool] }),
+    ],
+  },
+  {
+    rule: "C-6",
+    why: "a tool that is gone",
+    where: ofHandshake,
+    stdioOnly: "over HTTP the notification has a stream of its own, which need not be open",
+    breaks: (talk) => [...listingTools(talk), talk.list(2), talk.listed(2)],
+    found: { party: "server", pointer: "/result/tools", says: /^"add" was removed since frame 5, without / },
+    legal: (talk) => [...listingTools(talk, {}), talk.list(2), talk.listed(2)],
+  },
 ];
+
+const tool = { name: "add", inputSchema: { type: "object" } };
+
+/** An opening, and the list of one tool in frame 5. */
+function listingTools(
+  talk: Talk,
+  declared: Readonly<Record<string, unknown>> = { listChanged: true },
+): readonly Said[] {
+  return [...talk.opening({ server: { tools: declared } }), talk.list(1), talk.listed(1, [tool])];
+}
 
 const log = { level: "info", data: "x" };
 const page = { mode: "url", message: "Go", url: "https://example.com/", elicitationId: "e" };

@@ -141,6 +141,23 @@ const progress = (amount: number, token = 7): WireExample =>
 const speaks = (id: number, method: Method): WireExample =>
   client(JSON.stringify({ ...messagesOf(latest.version).request(id, methods.listTools), method }));
 
+/** A list that grows without a notification. */
+const changes = (member: "tools" | "resources" | "prompts"): readonly WireExample[] => {
+  const first = {
+    name: "one",
+    ...(member === "tools" && { inputSchema: { type: "object" } }),
+    ...(member === "resources" && { uri: "a:one" }),
+  };
+  return [
+    opens,
+    answers(0, { protocolVersion: version, capabilities: { [member]: { listChanged: true } }, serverInfo: peer }),
+    notifies("notifications/initialized"),
+    asks(1, `${member}/list`),
+    answers(1, { [member]: [] }),
+    asks(2, `${member}/list`),
+    answers(2, { [member]: [first] }),
+  ];
+};
 const listed = (tool: JsonObject): readonly WireExample[] => [lists, answers(1, { tools: [tool] })];
 
 /** Messages that break a rule, without the handshake before them. */
@@ -193,6 +210,9 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "C-2": [server(message({ id: 1, method: methods.listRoots }))],
   "C-3": [serverNotifies("notifications/prompts/list_changed")],
   "C-4": [serverNotifies("notifications/resources/updated", { uri: "file:///a.txt" })],
+  "C-6": changes("tools"),
+  "C-7": changes("resources"),
+  "C-8": changes("prompts"),
   "T-2": listed({ name: "add", inputSchema: { type: "string" } }),
   "T-3": listed({ name: "add", inputSchema: { type: "object", properties: { a: { type: "numbr" } } } }),
   "T-5": listed({ name: "add two numbers", inputSchema: { type: "object" } }),

@@ -23,7 +23,11 @@ export async function exercise(
   options: ExerciseOptions,
 ): Promise<readonly Skipped[]> {
   const tools = await listAdvertised(client, options);
-  const calls = wanted.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
+  const offers = ({ tool }: WantedCall): boolean => tools.some(({ name }) => name === tool);
+  // A tool that is not there may be added by a call before it: then the tools are listed again.
+  const firstMissing = wanted.findIndex((call) => !offers(call));
+  const [early, late] = firstMissing > 0 ? [wanted.slice(0, firstMissing), wanted.slice(firstMissing)] : [wanted, []];
+  const calls = early.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
@@ -37,11 +41,27 @@ export async function exercise(
       failed ??= error;
     }
   }
+  for (const { tool, args } of late) {
+    const listed = await listedTools(client, options);
+    await callTool(client, tool, argumentsFor(args, findTool(tool, listed).inputSchema), options);
+  }
   if (failed !== undefined) throw failed;
   return others.flatMap((tool) => {
     const why = reasonToSkip(tool);
     return why === undefined ? [] : [{ tool: tool.name, why }];
   });
+}
+
+/** The tools as they are listed now. */
+async function listedTools(client: Client, options: AskOptions): Promise<readonly Tool[]> {
+  const [list] = offeredLists;
+  const tools: Tool[] = [];
+  const take = (item: unknown): void => {
+    const tool = toolOf(item);
+    if (tool !== undefined) tools.push(tool);
+  };
+  if (list !== undefined) await unlessRefused(readList(client, list, options, take));
+  return tools;
 }
 
 async function callTool(
