@@ -48,7 +48,7 @@ function run(...words) {
   }
 }
 
-const once = ["run", "--once", "--timeout", "1s", "--revision", latestHandshake.version];
+const once = ["run", "--once", "--timeout", "10s", "--revision", latestHandshake.version];
 run(command, ...once, "--call", "weather city=Oslo", "--record", "weather.parlance.jsonl", "--", "node", "weather.mjs");
 for (const name of ["travel", "travel-next"]) {
   const tap = [command, "tap", "--record", `${name}.parlance.jsonl`, "--", "node", `${name}.mjs`];
@@ -151,8 +151,8 @@ const pictures = {
     async show(page) {
       await press(page, "r");
       await page.getByRole("button", { name: "pause" }).click();
-      await page.locator("#playback").press("Home");
-      for (let pressed = 0; pressed < 110; pressed += 1) await page.locator("#playback").press("ArrowRight");
+      await page.locator("#playback").press("End");
+      for (let pressed = 0; pressed < 50; pressed += 1) await page.locator("#playback").press("ArrowLeft");
       await page.waitForTimeout(300);
     },
   },
