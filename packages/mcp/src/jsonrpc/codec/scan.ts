@@ -76,21 +76,17 @@ const readByName: Nested = { params: { _meta: {}, arguments: {} } };
  * @param parsed what it made of the text, for a quick answer
  */
 export function duplicateMemberIn(text: string, parsed?: unknown): string | undefined {
-  // `JSON.parse` keeps one member of a name: if all are kept, none is a duplicate.
-  if (isObject(parsed) && membersIn(parsed) === mostMembersOf(text)) return undefined;
+  // `JSON.parse` keeps one member of a name: if all are kept, none is a duplicate. Each member has a colon after a quote or white
+  // space; in strings there may be more of them.
+  let colons = 0;
+  for (let at = text.indexOf(":"); at > 0; at = text.indexOf(":", at + 1))
+    if (text.charCodeAt(at - 1) <= quote) colons += 1;
+  if (isObject(parsed) && membersIn(parsed) === colons) return undefined;
   const start = skipSpace(text, 0);
   const search = new DuplicateSearch(text);
   if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
   else if (text.charCodeAt(start) === openBracket) search.elements(start);
   return search.found;
-}
-
-/** The number of members that a text may have: each has a colon after a quote or white space. In strings there may be more of them. */
-function mostMembersOf(text: string): number {
-  let most = 0;
-  for (let at = text.indexOf(":"); at > 0; at = text.indexOf(":", at + 1))
-    if (text.charCodeAt(at - 1) <= quote) most += 1;
-  return most;
 }
 
 /** The number of members of parsed objects, at any depth. An instance of a class, such as an `ExactNumber`, has none. */
