@@ -5,11 +5,10 @@ import type { RpcRequest } from "../../jsonrpc/message.js";
 import { specCodes } from "../../protocol/errors.js";
 import { decodeHeaderValue } from "../../protocol/header-values.js";
 import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
+import { isObject } from "../../protocol/json.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { isMirrored } from "../../protocol/mirrored-params.js";
-import type { Servable } from "../../server/servable.js";
 import { readStateless } from "../../server/session/stateless-server.js";
 import type { HttpCaller } from "./peers.js";
 import type { PostedCalls } from "./posted-calls.js";
@@ -17,8 +16,10 @@ import type { HttpRequest, HttpResponse } from "./request.js";
 import { closingResponse, errorResponse } from "./responses.js";
 
 /**
- * Responds to a POST of a stateless revision, without keeping state.
- * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ * Responds to a POST of a stateless revision, without keeping state. First compares its headers with its body: proxies may
+ * route and filter by the headers. The order of the checks is that of the official conformance tests; the first fault is
+ * the response.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
  *
  * @param length the length of its body in characters
  */
@@ -31,59 +32,42 @@ export function answerStateless(
 ): MaybePromise<HttpResponse> {
   const { server, closing } = calls.endpoint;
   if (closing.aborted) return closingResponse();
+  const { id, method } = message;
   const params = isObject(message.params) ? message.params : {};
   let call: Call;
   try {
-    call = readChecked(server, request, message.method, params, caller);
-  } catch (error) {
-    if (error instanceof RpcError)
-      return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), message.id);
-    // A function of the application has failed: the call fails, and the fault is reported, as if a handler had thrown it.
-    call = () => Promise.reject(error);
-  }
-  return calls.answer(request, message, length, caller, call);
-}
-
-/**
- * Reads a request and compares its headers with its body: proxies may route and filter by the headers.
- * The order of the checks is that of the official conformance tests; the first fault is reported.
- * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
- *
- * @throws RpcError −32020 if a header is missing or does not match the body; −32602 for an invalid `_meta`, −32022 for an
- * unsupported revision, −32601 for an unknown method
- */
-function readChecked(
-  server: Servable,
-  request: HttpRequest,
-  method: string,
-  params: JsonObject,
-  { auth }: HttpCaller,
-): Call {
-  const version = request.header(mcpHeaders.protocolVersion);
-  const declared = readMeta(params)?.[metaKeys.protocolVersion];
-  if (version !== undefined && typeof declared === "string" && version !== declared)
-    throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
-  const { isDefined, call } = readStateless(server, method, params);
-  if (version === undefined) throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
-  const named = request.header(mcpHeaders.method);
-  if (named !== method) throw mismatch("Mcp-Method", named, "the method of the body");
-  const member = namedBy.get(method);
-  const name = member === undefined ? undefined : params[member];
-  // The validation of the params reports a name of another type.
-  if (typeof name === "string") {
-    const header = request.header(mcpHeaders.name);
-    const isPlain = header === name && !header.startsWith("=?"); // As most names.
-    if (!isPlain && decodeName(header) !== name) throw mismatch("Mcp-Name", header, `params.${member}`);
-  }
-  if (method !== methods.discover && !(isDefined && server.hasMethod(method))) throw methodNotFound(method);
-  if (method === methods.callTool) {
-    for (const mirrored of server.mirroredParams(params.name, auth)) {
+    const version = request.header(mcpHeaders.protocolVersion);
+    const declared = readMeta(params)?.[metaKeys.protocolVersion];
+    if (version !== undefined && typeof declared === "string" && version !== declared)
+      throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
+    const stateless = readStateless(server, method, params);
+    if (version === undefined) throw mismatch("MCP-Protocol-Version", version, "the protocolVersion of the body");
+    const named = request.header(mcpHeaders.method);
+    if (named !== method) throw mismatch("Mcp-Method", named, "the method of the body");
+    const member = namedBy.get(method);
+    const name = member === undefined ? undefined : params[member];
+    // The validation of the params reports a name of another type.
+    if (typeof name === "string") {
+      const header = request.header(mcpHeaders.name);
+      const isPlain = header === name && !header.startsWith("=?"); // As most names.
+      if (!isPlain && decodeName(header) !== name) throw mismatch("Mcp-Name", header, `params.${member}`);
+    }
+    const exists = method === methods.discover || (stateless.isDefined && server.hasMethod(method));
+    if (!exists) throw methodNotFound(method);
+    const mirroredParams = method === methods.callTool ? server.mirroredParams(params.name, caller.auth) : [];
+    for (const mirrored of mirroredParams) {
       const header = request.header(mirrored.header.toLowerCase());
       if (isMirrored(mirrored, params.arguments, header)) continue;
       throw headerMismatch(mirrored.header, `does not mirror the argument ${mirrored.path.join(".")}`);
     }
+    call = stateless.call;
+  } catch (error) {
+    if (error instanceof RpcError)
+      return errorResponse(error.code === codes.methodNotFound ? 404 : 400, error.toJSON(), id);
+    // A function of the application has failed: the call fails, and the fault is reported, as if a handler had thrown it.
+    call = () => Promise.reject(error);
   }
-  return call;
+  return calls.answer(request, message, length, caller, call);
 }
 
 /** @throws RpcError −32020 for a header that is marked as encoded, and is not */
