@@ -7,7 +7,7 @@ import { requireServable, type Servable } from "../../server/servable.js";
 import type { HttpServerHandler } from "./http-server-handler.js";
 import { McpHandler } from "./mcp-handler.js";
 import { type HttpOptions, httpMembers, httpNotes } from "./options.js";
-import { BodyReader, type HttpRequest, type HttpResponse } from "./request.js";
+import { BodyReader, type HttpExchange, type HttpResponse } from "./request.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
 
@@ -64,8 +64,9 @@ export function rpcHandler(call: Call, options: RpcOptions = {}): HttpHandler {
 function handlerOf(serverHandler: HttpServerHandler): HttpHandler {
   const handle = async (platform: Request): Promise<Response> => {
     requireRequest(platform);
-    const request = new FetchRequest(platform);
-    return responseOf(await serverHandler.handle(request), request);
+    return new Promise<Response>((resolve, reject) => {
+      serverHandler.handle(new FetchExchange(platform, resolve)).catch(reject);
+    });
   };
   return Object.assign(handle, {
     drain: (grace: number = defaultGrace) => serverHandler.drain(grace),
@@ -81,13 +82,15 @@ function requireRequest(given: Request | { readonly headers?: undefined }): void
   );
 }
 
-/** A web `Request` as `HttpRequest`. */
-class FetchRequest implements HttpRequest {
+/** A web `Request` as `HttpExchange`. */
+class FetchExchange implements HttpExchange {
   readonly #request: Request;
+  readonly #respond: (response: Response) => void;
   #onGone: (() => void) | undefined;
 
-  constructor(request: Request) {
+  constructor(request: Request, respond: (response: Response) => void) {
     this.#request = request;
+    this.#respond = respond;
   }
 
   get method(): string {
@@ -128,6 +131,10 @@ class FetchRequest implements HttpRequest {
     else signal.addEventListener("abort", () => this.gone(), { once: true });
   }
 
+  respond(response: HttpResponse): void {
+    this.#respond(responseOf(response, this));
+  }
+
   /** Called when the response is no longer needed. */
   gone(): void {
     const listener = this.#onGone;
@@ -137,7 +144,7 @@ class FetchRequest implements HttpRequest {
 }
 
 /** Converts an `HttpResponse` to a `Response`. */
-function responseOf({ status, headers, body }: HttpResponse, request: FetchRequest): Response {
+function responseOf({ status, headers, body }: HttpResponse, request: FetchExchange): Response {
   const isStream = body !== undefined && typeof body !== "string";
   return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
 }
@@ -145,7 +152,7 @@ function responseOf({ status, headers, body }: HttpResponse, request: FetchReque
 /** The number of bytes that the platform may buffer. */
 const highWaterMark = 64 * 1024;
 
-function readableOf(stream: EventStream, request: FetchRequest): ReadableStream<Uint8Array> {
+function readableOf(stream: EventStream, request: FetchExchange): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
   let room: Deferred<void> | undefined;
   const sinkOf = (controller: ReadableStreamDefaultController<Uint8Array>): EventSink => ({

@@ -10,15 +10,14 @@ import { corsHeaders, pageHeaders, preflightResponse } from "./cors.js";
 import type { HttpOptions } from "./options.js";
 import { type OriginCheck, type OriginCheckOptions, originCheck } from "./origin-check.js";
 import { type HttpCaller, networkOf, Peers } from "./peers.js";
-import { BodyFault, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
+import { BodyFault, type HttpExchange, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
 import { jsonResponse, withHeaders } from "./responses.js";
 
 /** The options of the checks that precede a message. */
 export type CheckOptions = Pick<HttpOptions, "auth" | "addressOf" | "allowedHeaders"> & OriginCheckOptions;
 
 /**
- * Handles the requests of one URL: a platform-neutral request in, a response out. Adapters convert from and to the
- * platform.
+ * Handles the requests of one URL: platform-neutral requests and responses. Adapters convert from and to the platform.
  *
  * The checks before the body are the same for MCP and for plain JSON-RPC, in this order: `Host` and `Origin`, CORS
  * preflight, HTTP method, the other headers, authentication.
@@ -66,14 +65,14 @@ export abstract class HttpServerHandler {
     return [];
   }
 
-  /** Never rejects. */
-  async handle(request: HttpRequest): Promise<HttpResponse> {
+  /** Checks a request and responds to it. Rejects with nothing but what `respond` throws. */
+  async handle(request: HttpExchange): Promise<void> {
     const { authorization } = this;
     const answered = authorization && this.#authorizationResponse(request, authorization);
-    if (answered !== undefined) return answered;
+    if (answered !== undefined) return request.respond(await answered);
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
-    if (foreign !== undefined) return this.refuse(foreign.status, foreign.reason);
+    if (foreign !== undefined) return request.respond(this.refuse(foreign.status, foreign.reason));
     let response: HttpResponse | undefined;
     try {
       response = this.#checkHeaders(request);
@@ -96,7 +95,7 @@ export abstract class HttpServerHandler {
       response = this.#failed(request, error);
     }
     // Headers that let a page of an allowed origin read it.
-    return origin === undefined ? response : withHeaders(response, corsHeaders(origin));
+    request.respond(origin === undefined ? response : withHeaders(response, corsHeaders(origin)));
   }
 
   /** Stops accepting requests, waits up to `grace` milliseconds for running ones, then closes. */

@@ -26,6 +26,12 @@ export interface HttpRequest {
   onGone(listener: () => void): void;
 }
 
+/** A platform-neutral HTTP request, and where its response goes. */
+export interface HttpExchange extends HttpRequest {
+  /** Sends the response. */
+  respond(response: HttpResponse): void;
+}
+
 export type HttpHeaders = Readonly<Record<string, string>>;
 
 /** A platform-neutral HTTP response. */

@@ -6,8 +6,8 @@ import type { ConnectionEnds } from "../../http/server/origin-check.js";
 import {
   BodyFault,
   BodyReader,
+  type HttpExchange,
   type HttpHeaders,
-  type HttpRequest,
   type HttpResponse,
   notUtf8,
   tooLong,
@@ -23,10 +23,10 @@ import { closeLingering } from "./lingering-close.js";
 const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
 /**
- * A `node:http` request as `HttpRequest`, and the sending of its response. One object for both, because each request
+ * A `node:http` request as `HttpExchange`, with the sending of its response. One object for both, because each request
  * costs one.
  */
-export class NodeExchange implements HttpRequest, EventSink {
+export class NodeExchange implements HttpExchange, EventSink {
   readonly method: string;
   readonly url: string;
   readonly address: string | undefined;
