@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
 // Programs of the guides that docs.test.ts cannot run as they stand, with the tag `typescript`: tests, which need a test runner,
 // and programs of frameworks, which are those of an example that has tests of its own.
@@ -68,3 +69,24 @@ test.each(["guides/bun-deno.md", "guides/express.md", "guides/frameworks.md", "g
       expect(code, name).toBe(await readFile(join(root, "examples/http-adapters", name), "utf8"));
   },
 );
+
+test("the protected server of five minutes serves until it is stopped, and shows who signs users in", async () => {
+  const [program] = (await programsOf("guides/authorization.md")).filter(({ name }) => name === "notes-server.ts");
+  const folder = await mkdtemp(join(root, "test", ".snippets-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, "notes-server.mjs"); // It has no types.
+  await writeFile(file, program?.code ?? "");
+  const server = spawn(process.execPath, [file], {
+    env: { ...process.env, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  const [line] = (await once(server.stdout, "data")) as [Buffer];
+  const url = new URL(String(line).trim());
+  const metadata = await fetch(new URL(`/.well-known/oauth-protected-resource${url.pathname}`, url));
+  expect(await metadata.json()).toMatchObject({
+    resource: url.href,
+    authorization_servers: [url.origin],
+    scopes_supported: ["notes", "notes:write"],
+  });
+});
