@@ -68,6 +68,21 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   expect((await user.run("call", server.url, "read")).stderr).toContain("the server requires a sign-in\n");
 });
 
+onLinux("a scope that the user has not granted is named, and login --scope asks for it, once", async () => {
+  const { issuer, server } = await newServers();
+  const user = await newUser();
+  await user.run("login", server.url);
+  const refused = await user.run("call", server.url, "write");
+  expect(refused.stderr).toContain("the token lacks a scope that this needs\n");
+  expect(refused.stderr).toContain(`→ parlance login --scope read --scope write ${server.url}`);
+  const more = await user.run("login", "--scope", "write", server.url);
+  expect(more.stdout).toMatch(/^scopes {16}read write$/m);
+  expect(await user.run("call", server.url, "write")).toMatchObject({ code: 0, stdout: "written\n" });
+  expect(await user.run("login", "--scope", "write", server.url)).toMatchObject({ code: 0, stderr: "" });
+  const asked = issuer.requests("/authorize").map(({ parameters }) => parameters.get("scope"));
+  expect(asked).toEqual(["read", "read write"]);
+});
+
 test("logout revokes the tokens where the authorization server can, and deletes them in any case", async () => {
   const auth = devAuth({ users: ["ada"] });
   const http = await serveHttp(createServer({ name: "notes", version: "1.0.0" }), { auth });

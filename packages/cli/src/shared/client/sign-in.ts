@@ -9,6 +9,7 @@ import { shellWord } from "../output/shell-word.js";
 import { stateDirectory } from "../recordings/recording-directory.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
+import { covers } from "./protected-resource.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;
 type Fetch = ReturnType<Authorization>;
@@ -38,11 +39,16 @@ export type SignInOptions = Pick<OAuthOptions, "scopes" | "clientId" | "onStep">
  */
 export async function signInAt(
   url: URL,
-  { device, ...options }: SignInOptions = {},
+  { device, scopes: wanted = [], ...given }: SignInOptions = {},
   recorded?: RecordedRequests,
 ): Promise<void> {
   const [{ deviceCode, oauth }, { browserSignIn, fileTokenStore, publicFetch }] = await loadAuthorization();
-  const store = storeFor(fileTokenStore(credentialsFile(process.env)), options.clientId);
+  const file = fileTokenStore(credentialsFile(process.env));
+  const store = requiring(wanted, storeFor(file, given.clientId));
+  // The new token is to serve what the one before serves.
+  const before = [...(await file.entries()).values()].filter(({ resource }) => covers(resource, url));
+  const scopes = wanted.length === 0 ? [] : [...before.flatMap(({ tokens }) => tokens?.scopes ?? []), ...wanted];
+  const options = { ...given, ...(scopes.length === 0 ? {} : { scopes: [...new Set(scopes)] }) };
   const reached = publicFetch({ privateHosts: [url.hostname] });
   const common = { clientName, store, fetch: recorded?.signIns.fetch(reached) ?? reached, ...options };
   const signIn = recorded?.signIns.receiver(browserSignIn()) ?? browserSignIn();
@@ -51,6 +57,19 @@ export async function signInAt(
   const times = { timeout: signInTime, probeTimeout: signInTime };
   const client = await connect(url, { auth, ...times, reopen: false, ...(recorded && { fetch: recorded.fetch }) });
   await client.close();
+}
+
+/** Hides tokens that lack one of these scopes, so that the user signs in for them. They are kept until that has worked. */
+function requiring(scopes: readonly string[], store: TokenStore): TokenStore {
+  return {
+    ...store,
+    async get(key) {
+      const credentials = await store.get(key);
+      if (credentials === undefined) return undefined;
+      const { tokens, ...others } = credentials;
+      return scopes.every((scope) => tokens?.scopes.includes(scope)) ? credentials : others;
+    },
+  };
 }
 
 /**
