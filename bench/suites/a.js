@@ -21,7 +21,17 @@ export const suite = {
   title: "text in → parse → check → dispatch → text out, in process",
   program: "in-process.js",
   cases,
-  contestants: ["floor", "parlance", "parlance-mcp", "parlance-mcp-before", "jayson", "json-rpc-2.0", "vscode-jsonrpc", "mcp-lite", "sdk-v2"],
+  contestants: [
+    "floor",
+    "parlance",
+    "parlance-mcp",
+    "parlance-mcp-before",
+    "jayson",
+    "json-rpc-2.0",
+    "vscode-jsonrpc",
+    "mcp-lite",
+    "sdk-v2",
+  ],
   bars: {
     parlance: { ping: 1.2, add: 1.15, "points-1k": 1.05, "echo-1k": 1.05, "batch-100": 1.35 },
     "parlance-mcp": {

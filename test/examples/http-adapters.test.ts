@@ -147,22 +147,25 @@ test.skipIf(!isInstalled)("a body that is no JSON is for the server to refuse, i
   expect(await refused("/parsed/contacts")).toMatch(/^<!DOCTYPE html>/);
 });
 
-test.skipIf(!isInstalled)("in a worker, subscribers are still notified after the first client has disconnected", async () => {
-  await using program = await worker(join(import.meta.dirname, "../fixtures/worker/wrangler.jsonc"));
-  const url = urlIn(program, "/mcp");
-  const gone = new AbortController();
-  const first = await eventsOf(await listen(url, gone.signal));
-  const second = await eventsOf(await listen(url));
-  gone.abort();
-  await expect(untilEnd(first)).rejects.toThrow();
-  // Everything that a request has set, its timers too, ends with it: three more signs of life are those of the other.
-  for (let sign = 0; sign < 3; sign += 1) expect((await second.read()).value).toContain(": keep-alive");
-  await using client = await connect(url);
-  await client.tools.call("news");
-  let heard = "";
-  while (!heard.includes("tools/list_changed")) heard += (await second.read()).value;
-  await second.cancel();
-});
+test.skipIf(!isInstalled)(
+  "in a worker, subscribers are still notified after the first client has disconnected",
+  async () => {
+    await using program = await worker(join(import.meta.dirname, "../fixtures/worker/wrangler.jsonc"));
+    const url = urlIn(program, "/mcp");
+    const gone = new AbortController();
+    const first = await eventsOf(await listen(url, gone.signal));
+    const second = await eventsOf(await listen(url));
+    gone.abort();
+    await expect(untilEnd(first)).rejects.toThrow();
+    // Everything that a request has set, its timers too, ends with it: three more signs of life are those of the other.
+    for (let sign = 0; sign < 3; sign += 1) expect((await second.read()).value).toContain(": keep-alive");
+    await using client = await connect(url);
+    await client.tools.call("news");
+    let heard = "";
+    while (!heard.includes("tools/list_changed")) heard += (await second.read()).value;
+    await second.cancel();
+  },
+);
 
 function post(url: string, body: string, init: RequestInit = {}): Promise<Response> {
   const types = { "content-type": "application/json", accept: "application/json, text/event-stream" };

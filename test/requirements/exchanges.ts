@@ -281,11 +281,7 @@ export const subscriptions: Group = {
       id: "SB-7",
       level: "SHOULD",
       says: "An empty subscription is open, unless there is nothing to hear of at all.",
-      proved: by(
-        "server/features/listen",
-        "stays open without changes",
-        "does not exist on a server without changes",
-      ),
+      proved: by("server/features/listen", "stays open without changes", "does not exist on a server without changes"),
     },
   ],
 };

@@ -234,7 +234,10 @@ export const transports: Group = {
     http(
       "T-69",
       "Closing the response is the cancellation.",
-      by("http/server/sessions/leaving", "cancels its call in the stateless era, with or without earlier notifications"),
+      by(
+        "http/server/sessions/leaving",
+        "cancels its call in the stateless era, with or without earlier notifications",
+      ),
       by("http/client/stateless", "that is cancelled gives up its request, in JSON and in a stream"),
     ),
     http(

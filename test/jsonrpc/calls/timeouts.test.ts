@@ -13,23 +13,26 @@ function relatedTo(method: string, params: unknown): string | undefined {
 
 const progress = '{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","done":1}}';
 
-test.each(transports)("without a message of the peer a call fails, and the peer is notified: $name", async ({ open }) => {
-  await using talk = open({ cancellation, timeout: 1_000 });
-  const call = talk.connection.call("get");
-  const failed = expect(call).rejects.toThrow(
-    new LocalError("timeout", "get (id 1): no answer and no sign of one for 1000 ms"),
-  );
-  expect(await talk.peer.next()).toBe(requestText("1", "get"));
-  talk.clock.advance(999);
-  await turn();
-  expect(talk.connection.inFlight.outgoing).toBe(1);
-  talk.clock.advance(1);
-  await failed;
-  expect(await talk.peer.next()).toBe(
-    '{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1,"reason":"timeout"}}',
-  );
-  talk.peer.send(successText("1", '"late"'));
-});
+test.each(transports)(
+  "without a message of the peer a call fails, and the peer is notified: $name",
+  async ({ open }) => {
+    await using talk = open({ cancellation, timeout: 1_000 });
+    const call = talk.connection.call("get");
+    const failed = expect(call).rejects.toThrow(
+      new LocalError("timeout", "get (id 1): no answer and no sign of one for 1000 ms"),
+    );
+    expect(await talk.peer.next()).toBe(requestText("1", "get"));
+    talk.clock.advance(999);
+    await turn();
+    expect(talk.connection.inFlight.outgoing).toBe(1);
+    talk.clock.advance(1);
+    await failed;
+    expect(await talk.peer.next()).toBe(
+      '{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1,"reason":"timeout"}}',
+    );
+    talk.peer.send(successText("1", '"late"'));
+  },
+);
 
 describe("how long a call may take", () => {
   test.each<[name: string, connection: object, call: object, milliseconds: number]>([

@@ -10,7 +10,7 @@ import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages 
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
-import { type Check, type Endpoint, type CheckResult, type HttpReply, initialize } from "./check.js";
+import { type Check, type CheckResult, type Endpoint, type HttpReply, initialize } from "./check.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
 
@@ -163,7 +163,11 @@ function tokenOf({ headers }: Endpoint): string | undefined {
  * Compares a token that the server has refused with what the metadata demands of tokens. The claims are read without a check of
  * the signature, which only shows the user their own token.
  */
-function tokenResult(token: string, url: URL, { resource, authorization_servers: servers }: NamedInMetadata): CheckResult {
+function tokenResult(
+  token: string,
+  url: URL,
+  { resource, authorization_servers: servers }: NamedInMetadata,
+): CheckResult {
   const rule = `${page}#token-handling`;
   const login = `parlance login ${shellWord(url.href)}`;
   const claims = claimsOf(token);

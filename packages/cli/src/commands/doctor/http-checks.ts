@@ -6,7 +6,7 @@ import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import { authorizationChecks, badTokenCheck, type Send } from "./authorization-checks.js";
-import { type Check, type Endpoint, type CheckResult, initialize } from "./check.js";
+import { type Check, type CheckResult, type Endpoint, initialize } from "./check.js";
 
 type RawResponse = NonNullable<RawReply["http"]>;
 
