@@ -163,8 +163,18 @@ inBrowser("the page acts", () => {
     await fault.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Call", exact: true }).click();
     await page.getByRole("region", { name: "Result" }).getByText('"language":"de"').waitFor();
+    expect(faults).toEqual([]);
+  });
 
-    // A request that is edited has the schema of its tool.
+  test("checks an edited request by the schema of its tool", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    await page.getByRole("button", { name: /^everything/ }).click();
+    await page.getByRole("button", { name: "as JSON" }).click();
+    await page.getByRole("textbox", { name: "arguments" }).fill('{"text": "x", "shelf": {"room": "A"}}');
+    await page.getByRole("button", { name: /^Call/ }).click();
     await page
       .getByRole("region", { name: "Result" })
       .getByRole("button", { name: /^request/ })

@@ -85,6 +85,7 @@ describe.skipIf(executablePath === undefined)("the page copies a frame", () => {
     await keyboard.press("y");
     await page.locator("#copy:focus").waitFor();
     await keyboard.press("End");
+    await keyboard.press("ArrowUp");
     await keyboard.press("Tab");
     await keyboard.press("Enter");
     await page.getByRole("button", { name: /^copied/ }).waitFor();

@@ -98,20 +98,18 @@ inBrowser("the panels of the page", () => {
     expect(faults).toEqual([]);
   });
 
-  test("have no finding of axe: light, dark, forced colours, narrow", async () => {
+  test.each([
+    ["Contract", "tools.listChanged"],
+    ["Cost", "What model providers refuse"],
+    ["Process", "exited with code 3"],
+  ])("have no finding of axe: %s in light, dark, forced colours, narrow", async (name, shown) => {
     using folder = new Scratch();
     await using served = await ServedPage.open(await crashedRecording(folder));
     await using opened = await OpenedPage.open(served.url);
     const { page } = opened;
     await page.getByRole("row", { name: /initialize asks for/ }).waitFor();
-    for (const [name, shown] of [
-      ["Contract", "tools.listChanged"],
-      ["Cost", "What model providers refuse"],
-      ["Process", "exited with code 3"],
-    ] as const) {
-      await page.getByRole("button", { name: new RegExp(`^${name}`) }).click();
-      await page.getByRole("region", { name }).getByText(shown, { exact: true }).waitFor();
-      await opened.expectAccessible();
-    }
+    await page.getByRole("button", { name: new RegExp(`^${name}`) }).click();
+    await page.getByRole("region", { name }).getByText(shown, { exact: true }).waitFor();
+    await opened.expectAccessible();
   });
 });

@@ -118,14 +118,16 @@ export function release(fate: PageFate): void {
 /** Settles when the last change of the breakpoints and faults is in force, or refused. */
 let changing: Promise<unknown> = Promise.resolve();
 
-/** Changes the breakpoints and faults. A change begins with what the one before has made. Resolves to whether they could be read. */
+/**
+ * Changes the breakpoints and faults. A change begins with what the one before has made. They show when the command says that they have
+ * changed. Resolves to whether they could be read.
+ */
 export function changeRules(change: (rules: readonly PageRule[]) => readonly PageRule[]): Promise<boolean> {
   const changed = changing.then(() =>
     act(
       (async () => {
         const { rules = [] } = (await call("interception", {})) ?? {};
         await call("setRules", { rules: change(rules) });
-        await readInterception();
       })(),
     ),
   );
