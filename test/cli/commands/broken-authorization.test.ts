@@ -67,7 +67,7 @@ const faults: readonly Fault[] = [
       const body = JSON.stringify({ resource: "https://other.example/mcp", authorization_servers: [issuer.url] });
       answer(server, wellKnown, 200, json, body);
     },
-    doctor: ["metadata", '`resource` is "https://other.example/mcp"', "clients refuse another one"],
+    doctor: ["metadata", '`resource` is "https://other.example/mcp"', "clients refuse any other"],
     login: ["resource-metadata", "https://other.example/mcp", ""],
   },
   {

@@ -68,7 +68,7 @@ describe("for a text that is not a filter, the place of the fault is named", () 
     ["t:1.2..x", 2, "or a range"],
     ["lat has 3", 3, "lat: it is a number"],
     ["tool>3", 4, "tool: it has no order"],
-    ["n~4", 1, "~ looks at texts"],
+    ["n~4", 1, "~ tests texts"],
     ["/(ab/", 1, "the group is not closed"],
     ["x /a(?=b)/", 4, "a filter cannot look around"],
     ["/(a)\\1/", 4, "a filter cannot refer back"],

@@ -1,6 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type Field, fieldOf, type Quantity } from "./fields.js";
-import { compilePattern, type FilterFault, type Pattern } from "./pattern.js";
+import { compilePattern, type FilterFault, type Pattern, Unexpected } from "./pattern.js";
 
 /** How a field is compared. `:` takes globs and ranges, `=` takes a value as it is. */
 export type Operator = ":" | "=" | "!=" | ">" | "<" | ">=" | "<=" | "has";
@@ -119,16 +119,6 @@ function parseWithin(text: string, context: FilterContext, depth: number): Parse
   } catch (error) {
     if (error instanceof Unexpected) return { ok: false, fault: error.fault };
     throw error;
-  }
-}
-
-/** Never leaves this file: it unwinds the scan from any depth. */
-class Unexpected extends Error {
-  readonly fault: FilterFault;
-
-  constructor(at: number, says: string) {
-    super(says);
-    this.fault = { at, says };
   }
 }
 

@@ -46,8 +46,8 @@ function parsePattern(source: string, ignoreCase: boolean): ParsedPattern {
   }
 }
 
-/** Never leaves this file: it unwinds the scan from any depth. */
-class Unexpected extends Error {
+/** A fault of the text. Thrown at any depth of a parser, and caught by the parser's entry function. */
+export class Unexpected extends Error {
   readonly fault: FilterFault;
 
   constructor(at: number, says: string) {
