@@ -63,14 +63,14 @@ test("the page has the bytes of a frame where its text does not show them all, o
   expect(withBytes).toEqual([8, 9, 10, 11, 14]);
 });
 
-test("stdio in HAR is marked as a mapping", async () => {
+test("stdio in HAR is marked as converted", async () => {
   const { log } = JSON.parse(await exported("har"));
   expect(log).toMatchObject({ version: "1.2", creator: { name: "parlance" } });
   expect(log.entries).toHaveLength(3);
   expect(log.entries[1]).toMatchObject({
     startedDateTime: "2026-01-01T00:00:00.004Z",
     time: 1,
-    comment: expect.stringMatching(/^a mapping/),
+    comment: expect.stringMatching(/^converted: /),
     request: { method: "POST", url: "stdio://server/tools/call", postData: { text: session[3]?.slice(2) } },
     response: { status: 200, content: { text: session[4]?.slice(2) } },
   });
