@@ -6,10 +6,6 @@ import type { Message } from "./message.js";
 import { type PeerOptions, type PeerSettings, peerSettings, responseToProblem } from "./peer-settings.js";
 import type { Reporter } from "./report.js";
 
-// Used by the folder of HTTP under these paths.
-export { inFlightProblem, runRequest } from "./calls/responder.js";
-export { joinResponses, repeatedId };
-
 /** Answers single frames without a connection, for a POST handler, a queue worker or a test. */
 export type Answerer = (frame: string, exchange?: Exchange) => string | undefined | Promise<string | undefined>;
 

@@ -1,8 +1,8 @@
 import { type ByteBudget, weightOfText } from "../../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
 import type { MaybePromise } from "../../../base/maybe-promise.js";
-import { inFlightProblem } from "../../../jsonrpc/answerer.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
+import { inFlightProblem } from "../../../jsonrpc/calls/responder.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { Problem } from "../../../jsonrpc/codec/decode.js";
 import { membersOf } from "../../../jsonrpc/codec/scan.js";

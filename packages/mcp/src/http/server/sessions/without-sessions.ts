@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
-import { repeatedId } from "../../../jsonrpc/answerer.js";
+import { repeatedId } from "../../../jsonrpc/batch.js";
 import type { Call } from "../../../jsonrpc/call.js";
 import { Problem } from "../../../jsonrpc/codec/decode.js";
 import { RpcError } from "../../../jsonrpc/errors.js";
