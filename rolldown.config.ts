@@ -219,8 +219,8 @@ const pageFiles: Plugin = {
 };
 
 /**
- * The page, which the command serves: a script, and one that it loads only for a server that it acts on. It is built after the command, which
- * empties its folder.
+ * The page, which the command serves: a script, one that it loads only for a server that it acts on, and one for the panels that it does
+ * not show first. It is built after the command, which empties its folder.
  */
 const page: RolldownOptions = {
   input: { page: "packages/web/src/page.tsx" },

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { acting, choose, edit, focusInPanel } from "./act/act-state.js";
 import { toggleColumns } from "./columns.js";
-import { panels } from "./panels/panels.js";
+import { loadPanel, panels } from "./panels/panels.js";
 import { togglePlayback } from "./player.js";
 import {
   detailMode,
@@ -62,7 +62,7 @@ const keys: readonly Key[] = [
     run: () => {
       panel.value = name;
       const shown = { frame: '[role="grid"]', timeline: ".lanes" }[name as string] ?? ".panel";
-      focusOn(shown);
+      return loadPanel(name).then(() => focusOn(shown));
     },
   })),
   ...(["bytes", "pair", "changes"] as const).map((mode) => ({

@@ -97,7 +97,7 @@ const faults: readonly Fault[] = [
       "neither client ID metadata documents nor dynamic registration",
       "parlance login --client-id",
     ],
-    login: ["registration", "without a registration endpoint", "register a client there"],
+    login: ["registration", "without a registration endpoint", "register a client at the authorization server"],
   },
   {
     name: "the token endpoint answers with a page",
@@ -118,8 +118,8 @@ const faults: readonly Fault[] = [
       const anyone = { scopes: ["read"], resource: server.url, refreshToken: "", isRevoked: false };
       Object.assign(issuer.issued, { get: () => anyone });
     },
-    doctor: ["bad tokens", "a token that is none gets 200", "verify the signature, the issuer and the audience"],
-    login: ["bad tokens", "a token that is none gets 200", "verify the signature, the issuer and the audience"],
+    doctor: ["bad tokens", "a token of arbitrary text gets 200", "verify the signature, the issuer and the audience"],
+    login: ["bad tokens", "a token of arbitrary text gets 200", "verify the signature, the issuer and the audience"],
   },
   {
     name: "an invalid token is an error of the server",
@@ -130,8 +130,8 @@ const faults: readonly Fault[] = [
         return true;
       };
     },
-    doctor: ["bad tokens", "a token that is none gets 500", "a token that cannot be verified is 401"],
-    login: ["bad tokens", "a token that is none gets 500", "a token that cannot be verified is 401"],
+    doctor: ["bad tokens", "a token of arbitrary text gets 500", "a token that cannot be verified is 401"],
+    login: ["bad tokens", "a token of arbitrary text gets 500", "a token that cannot be verified is 401"],
   },
   {
     name: "the response to the sign-in has no issuer, although that is announced",
@@ -216,7 +216,7 @@ test.runIf(process.platform === "linux")(
     expect(stdout).toMatch(new RegExp(`${wellKnown}/mcp: 404;\\s+\\S+${wellKnown}: 200$`, "m"));
     const explained = await run("login", "--explain", server.url);
     expect(explained).toMatchObject({ code: 0 });
-    expect(explained.stdout).toMatch(new RegExp(`^resource-metadata {2}GET \\S+${wellKnown}/mcp 404$`, "m"));
+    expect(explained.stdout).toMatch(new RegExp(`^resource-metadata {2}GET \\S+${wellKnown}/mcp: 404$`, "m"));
     expect(explained.stdout).toMatch(/^✔ bad tokens {4}refused with 401$/m);
   },
 );

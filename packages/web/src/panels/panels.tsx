@@ -1,14 +1,11 @@
+import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { acting } from "../act/act-state.js";
 import { FrameDetail } from "../frame-detail.js";
 import { type PanelName, panel } from "../state.js";
-import { ComparePanel } from "./compare-panel.js";
-import { ContractPanel } from "./contract-panel.js";
-import { CostPanel } from "./cost-panel.js";
-import { DoctorPanel } from "./doctor-panel.js";
-import { InterceptPanel } from "./intercept-panel.js";
 import { interception } from "./intercept-state.js";
-import { ProcessPanel } from "./process-panel.js";
+import type { laterPanels } from "./later-panels.js";
 import { TimelinePanel } from "./timeline-panel.js";
 
 interface Panel {
@@ -18,16 +15,41 @@ interface Panel {
   readonly show: () => JSX.Element;
 }
 
+type LaterPanels = typeof laterPanels;
+
+/** The panels of a script of their own; undefined until the first of them shows. */
+const loaded = signal<LaterPanels | undefined>(undefined);
+
+let loading: Promise<void> | undefined;
+
+/** Resolves when a panel can show. */
+export async function loadPanel(name: PanelName): Promise<void> {
+  if (name === "frame" || name === "timeline" || loaded.value !== undefined) return;
+  loading ??= import("./later-panels.js").then((script) => {
+    loaded.value = script.laterPanels;
+  });
+  await loading;
+}
+
+/** A panel whose script is loaded when it shows: the page is there sooner without it. */
+function later(name: keyof LaterPanels): () => JSX.Element {
+  return function LaterPanel() {
+    useEffect(() => void loadPanel(name), []);
+    const Shown = loaded.value?.[name];
+    return Shown === undefined ? <section class="panel" /> : <Shown />;
+  };
+}
+
 /** The panels of the lower half of the page. */
 export const panels: readonly Panel[] = [
   { name: "frame", title: "Frame", key: "d", show: FrameDetail },
   { name: "timeline", title: "Timeline", key: "l", show: TimelinePanel },
-  { name: "contract", title: "Contract", key: "c", show: ContractPanel },
-  { name: "compare", title: "Compare", key: "v", show: ComparePanel },
-  { name: "cost", title: "Cost", key: "$", show: CostPanel },
-  { name: "process", title: "Process", key: "p", show: ProcessPanel },
-  { name: "doctor", title: "Doctor", key: "h", show: DoctorPanel },
-  { name: "intercept", title: "Intercept", key: "i", show: InterceptPanel },
+  { name: "contract", title: "Contract", key: "c", show: later("contract") },
+  { name: "compare", title: "Compare", key: "v", show: later("compare") },
+  { name: "cost", title: "Cost", key: "$", show: later("cost") },
+  { name: "process", title: "Process", key: "p", show: later("process") },
+  { name: "doctor", title: "Doctor", key: "h", show: later("doctor") },
+  { name: "intercept", title: "Intercept", key: "i", show: later("intercept") },
 ];
 
 /** The lower half of the page: the selected frame, or facts about the whole recording. */

@@ -26,6 +26,7 @@ const files: ReadonlyMap<string, readonly [type: string, name: string]> = new Ma
   ["/", [types.html, "index.html"]],
   ["/page.js", [types.js, "page.js"]],
   ["/act-panel.js", [types.js, "act-panel.js"]],
+  ["/later-panels.js", [types.js, "later-panels.js"]],
   ["/page.css", [types.css, "page.css"]],
 ]);
 
