@@ -154,6 +154,7 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     await panel.getByRole("button", { name: /^frame \d+/ }).waitFor();
     await opened.expectAccessible();
     await rule.uncheck();
+    await panel.locator('ul[aria-busy="false"]').waitFor();
     send({ id: 8, method: "ping" });
     await until('"id":8');
     await panel.getByRole("button", { name: "remove kind:res => string-id" }).click();

@@ -132,7 +132,7 @@ const journeys: readonly Journey[] = [
   },
   {
     bug: "sign-in",
-    until: /the exchange is over \(exchange 3\)/,
+    until: /the exchange has ended \(exchange 3\)/,
     async byMouse(page) {
       await page
         .getByRole("row", { name: /server\/discover.*HTTP 401/ })

@@ -123,3 +123,22 @@ test("nothing is held any more when the tap that held it is gone", () => {
   expect(holding).toEqual([true, false]);
   set.letGo(() => true, "end");
 });
+
+test("a change of the rules shows when every interceptor has applied it, or is gone", async () => {
+  const interception = new Interception("stdio", {}, () => undefined);
+  const numbers: number[] = [];
+  const connect = () =>
+    interception.connect({ apply: (command) => void (command.do === "rules" && numbers.push(command.number)) });
+  const [first, second] = [connect(), connect()];
+  const rule = { kind: "break", text: "method:ping", isOn: true } as const;
+  let isOver = false;
+  const changed = interception.set([rule]).then(() => {
+    isOver = true;
+  });
+  first.take({ is: "applied", number: numbers.at(-1) ?? 0 });
+  await Promise.resolve();
+  expect([isOver, interception.state.rules]).toEqual([false, []]);
+  second.close();
+  await changed;
+  expect(interception.state.rules).toEqual([rule]);
+});

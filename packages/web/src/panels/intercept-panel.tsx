@@ -7,6 +7,7 @@ import type { PageHeld, PageRule } from "../protocol.js";
 import { FrameLink } from "./facts.js";
 import {
   changeRules,
+  changes,
   type DraftKind,
   deadlines,
   draftFault,
@@ -271,7 +272,7 @@ function Rules(): JSX.Element {
         </datalist>
         <button type="submit">Add</button>
       </form>
-      <ul>
+      <ul aria-busy={changes.value > 0}>
         {rules.map((rule) => (
           <Rule key={rule.text} rule={rule} />
         ))}

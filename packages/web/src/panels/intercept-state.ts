@@ -117,12 +117,15 @@ export function release(fate: PageFate): void {
 
 /** Settles when the last change of the breakpoints and faults is in force, or refused. */
 let changing: Promise<unknown> = Promise.resolve();
+/** Changes of the breakpoints and faults that are not in force yet. */
+export const changes = signal(0);
 
 /**
  * Changes the breakpoints and faults. A change begins with what the one before has made. They show when the command says that they have
  * changed. Resolves to whether they could be read.
  */
 export function changeRules(change: (rules: readonly PageRule[]) => readonly PageRule[]): Promise<boolean> {
+  changes.value += 1;
   const changed = changing.then(() =>
     act(
       (async () => {
@@ -132,6 +135,7 @@ export function changeRules(change: (rules: readonly PageRule[]) => readonly Pag
     ),
   );
   changing = changed;
+  void changed.then(() => (changes.value -= 1));
   return changed;
 }
 

@@ -45,7 +45,7 @@ interface CheckFlags extends ConversationFlags {
   readonly json?: true;
 }
 
-const checkHelp = `The values of --fail-on, separated by commas (default: ${defaultConcerns.join(",")})
+const checkHelp = `--fail-on takes, separated by commas (default: ${defaultConcerns.join(",")})
   must      something breaks a requirement of the protocol
   should    something does not follow a recommendation
   may       something is worth knowing

@@ -13,7 +13,12 @@ interface Connected {
   readonly interceptor: Interceptor;
   /** Keys of the page by keys of the interceptor. */
   readonly keys: Map<number, number>;
+  /** The number of the last rules that it has applied. */
+  applied: number;
 }
+
+/** Milliseconds that rules wait for an interceptor that does not report, such as one whose process is stopped. */
+const longestWait = 5_000;
 
 interface HeldAt {
   readonly at: Connected;
@@ -41,6 +46,12 @@ export class Interception {
   onHolding: (isHolding: boolean) => void = () => undefined;
   #isHolding = false;
   #rules: readonly PageRule[];
+  /** The rules that every interceptor has applied. */
+  #shown: readonly PageRule[];
+  /** The number of `#rules`. */
+  #number = 0;
+  /** Called after each report that rules were applied. */
+  readonly #applied = new Set<() => void>();
   #passedOver = 0;
   #letGo = 0;
   #last = 0;
@@ -63,6 +74,7 @@ export class Interception {
       ...breakpoints.map((text) => ({ kind: "break", text, isOn: true }) as const),
       ...faults.map((text) => ({ kind: "fault", text, isOn: true }) as const),
     ];
+    this.#shown = this.#rules;
   }
 
   /** The state, without the numbers of the frames that each rule was applied to. */
@@ -70,7 +82,7 @@ export class Interception {
     const now = performance.now();
     return {
       transport: this.#transport,
-      rules: this.#rules,
+      rules: this.#shown,
       held: [...this.#held].map(([key, { frame, at, until }]) => pageHeld(key, frame, at, until && until - now)),
       passedOver: this.#passedOver,
       letGo: this.#letGo,
@@ -79,7 +91,8 @@ export class Interception {
 
   /** Connects an interceptor and sends it the rules. */
   connect(interceptor: Interceptor): InterceptorPort {
-    const connected: Connected = { interceptor, keys: new Map() };
+    // It gets the rules before its first frame.
+    const connected: Connected = { interceptor, keys: new Map(), applied: this.#number };
     this.#connected.add(connected);
     interceptor.apply({ do: "watch", isWatched: this.#watchers.size > 0 });
     interceptor.apply(this.#command);
@@ -87,6 +100,7 @@ export class Interception {
       take: (report) => this.#take(report, connected),
       close: () => {
         this.#connected.delete(connected);
+        for (const applied of this.#applied) applied();
         for (const key of connected.keys.values()) this.#held.delete(key);
         this.#changed();
       },
@@ -108,16 +122,37 @@ export class Interception {
     if (held > 0) this.#say(`no page is open: ${count(held, "held message")} sent`);
   }
 
-  /** Sets the rules. @throws RpcError for an invalid rule */
-  set(rules: readonly PageRule[]): void {
+  /** Sets the rules. Resolves when every interceptor has applied them, and pages show them. @throws RpcError for an invalid rule */
+  async set(rules: readonly PageRule[]): Promise<void> {
     for (const rule of rules) {
       const problem = this.#problemOf(rule);
       if (problem !== undefined) throw new RpcError(422, problem);
     }
     if (rules.length > mostRules) throw new RpcError(422, `More than ${mostRules} rules`);
     this.#rules = rules;
+    this.#number += 1;
+    const number = this.#number;
     this.#tellAll(this.#command);
+    await this.#untilApplied(number);
+    if (number === this.#number) this.#shown = rules;
     this.#changed();
+  }
+
+  /** A message that is sent now must not reach an interceptor before the rules do: they take another way. */
+  #untilApplied(number: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#applied.delete(applied);
+        resolve();
+      };
+      const applied = (): void => {
+        if ([...this.#connected].every((each) => each.applied >= number)) end();
+      };
+      const timer = setTimeout(end, longestWait);
+      this.#applied.add(applied);
+      applied();
+    });
   }
 
   #problemOf({ kind, text }: PageRule): string | undefined {
@@ -150,7 +185,7 @@ export class Interception {
     const on = (kind: PageRule["kind"]): readonly string[] => [
       ...new Set(this.#rules.filter((rule) => rule.kind === kind && rule.isOn).map(({ text }) => text)),
     ];
-    return { do: "rules", breakpoints: on("break"), faults: on("fault") };
+    return { do: "rules", number: this.#number, breakpoints: on("break"), faults: on("fault") };
   }
 
   #heldAt(key: number): HeldAt {
@@ -160,6 +195,11 @@ export class Interception {
   }
 
   #take(report: FromInterceptor, at: Connected): void {
+    if (report.is === "applied") {
+      at.applied = report.number;
+      for (const applied of this.#applied) applied();
+      return;
+    }
     if (report.is === "full") this.#passedOver += 1;
     else if (report.is === "held") {
       const { frame } = report;

@@ -157,8 +157,8 @@ export class PageService {
     return {
       interception: () => this.#interception?.state ?? null,
       touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
-      setRules: ({ rules }) => {
-        this.#intercept.set(rules);
+      setRules: async ({ rules }) => {
+        await this.#intercept.set(rules);
         return null;
       },
       heldText: ({ key }) => this.#intercept.textOf(key) ?? null,

@@ -77,6 +77,7 @@ export class ProxyInterceptor implements Interceptor {
     for (const filter of command.breakpoints) this.#set({ break: filter });
     this.#breakpoints.set(command.breakpoints);
     this.#setFaults(faultPlan({ fault: command.faults, seed: this.#seed }, "http")?.rules ?? []);
+    this.tell({ is: "applied", number: command.number });
   }
 
   /** The fault of the first rule that matches a request, and the decision on its message. */

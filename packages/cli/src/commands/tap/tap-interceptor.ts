@@ -95,6 +95,7 @@ export class TapInterceptor implements Interceptor {
     const added = command.faults.filter((text) => !known.has(text));
     const read = faultPlan({ fault: added, seed: this.#seed }, "stdio")?.rules ?? [];
     this.#setFaults([...this.#faults.filter(({ text }) => command.faults.includes(text)), ...read]);
+    this.#ends.tell({ is: "applied", number: command.number });
   }
 
   #setFaults(rules: readonly FaultRule[]): void {

@@ -43,8 +43,13 @@ export interface HeldFrame {
 export type ToInterceptor =
   /** Whether a page is open; without one, no frame is held. */
   | { readonly do: "watch"; readonly isWatched: boolean }
-  /** The rules in force: the filters of breakpoints, and the texts of faults. */
-  | { readonly do: "rules"; readonly breakpoints: readonly string[]; readonly faults: readonly string[] }
+  /** The rules from now on: the filters of breakpoints, and the texts of faults. The number is that of the report `applied`. */
+  | {
+      readonly do: "rules";
+      readonly number: number;
+      readonly breakpoints: readonly string[];
+      readonly faults: readonly string[];
+    }
   | { readonly do: "release"; readonly key: number; readonly fate: Fate };
 
 /** Reports of an interceptor. */
@@ -52,6 +57,8 @@ export type FromInterceptor =
   /** A frame is held, or a held frame has a time limit from now on. */
   | { readonly is: "held"; readonly frame: HeldFrame }
   | { readonly is: "released"; readonly key: number; readonly why: ReleaseReason | undefined }
+  /** The rules of a command are in force for every frame that arrives after this report. */
+  | { readonly is: "applied"; readonly number: number }
   /** A frame was forwarded although a breakpoint matches, because too much is held. */
   | { readonly is: "full" };
 
