@@ -60,7 +60,7 @@ describe.each(doors)("A14: on $on", ({ open }) => {
     const batch = await door.ask(sessionPost(session, `[{"jsonrpc":"2.0","id":8,"method":"ping"}, ${twice}]`));
     expect({ status: batch.status, says: batch.body }).toEqual({
       status: 400,
-      says: expect.stringContaining("/1/method stands there twice") as unknown,
+      says: expect.stringContaining("/1/method is there twice") as unknown,
     });
   });
 

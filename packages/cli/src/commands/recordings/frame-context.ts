@@ -18,12 +18,15 @@ const answerWithin = 1 << 20;
 /** The members that hold the id of a request. */
 const idNames = "id|requestId|io\\.modelcontextprotocol/subscriptionId";
 /**
- * Parts of the methods that open a conversation or list tools, each with a rare character: a search for one character is faster.
+ * Parts of the methods that open a conversation, list something or notify of changed lists, each with a rare character: a search for one
+ * character is faster.
  */
 const openingWords = [
   ["initialize", "z"],
   ["/discover", "/"],
   ["tools/list", "/"],
+  ["resources/list", "/"],
+  ["prompts/list", "/"],
 ] as const;
 /** The maximum length of a string. */
 const longestText = 0x1fff_ff00;
@@ -124,7 +127,7 @@ class FrameContext {
     }
   }
 
-  /** Takes the handshake, and the tool lists before the frame. */
+  /** Takes the handshake, and the lists before the frame with the notifications of their changes. */
   #takeHandshake(): void {
     const text = this.#text;
     for (const [word, rare] of openingWords) {
