@@ -155,6 +155,13 @@ export const differences = {
     "2025-11-25": { ...declaredBefore, sampling: { tools: {} }, elicitation },
     "2026-07-28": { roots: {}, sampling: { tools: {} }, elicitation },
   }),
+  /** The same as handlers see it: without modes, elicitation means forms. */
+  known: difference<Fields>("2025-11-25/client/elicitation#capabilities", {
+    "2024-11-05": declaredBefore,
+    "2025-06-18": { ...declaredBefore, elicitation: { form: {} } },
+    "2025-11-25": { ...declaredBefore, sampling: { tools: {} }, elicitation },
+    "2026-07-28": { roots: {}, sampling: { tools: {} }, elicitation },
+  }),
   serverInfo: difference<Fields>("2025-11-25/schema#implementation", {
     "2024-11-05": serverInfo,
     "2025-06-18": { ...serverInfo, title: "The matrix" },
@@ -295,7 +302,8 @@ export const differences = {
     "2025-06-18": {
       error: {
         code: -32_600,
-        message: 'the field "all" of a form lets several be chosen, for which revision 2025-06-18 has no word',
+        message:
+          'revision 2025-06-18 has no form field for several choices, such as "all": ask for one choice, or for text',
       },
     },
     "2025-11-25": { type: "array", minItems: 1, items: { anyOf: fruit } },

@@ -34,7 +34,7 @@ export const calls: readonly Behaviour[] = [
       expect(await jsonOf(driver, "client")).toEqual({
         revision: far,
         info: { name: "driver", version: "1" },
-        capabilities: of(differences.declared, later),
+        capabilities: of(differences.known, later),
       });
     },
   },
