@@ -48,17 +48,20 @@ inBrowser("the timeline of the page", () => {
     expect(await panel.locator("header p").textContent()).toMatch(
       /the server waited for the client for [\d.]+ m?s · 4 rows/,
     );
-    expect(await panel.getByRole("cell", { name: "question" }).count()).toBe(1);
-    expect(await page.locator(".row.of-span").count()).toBe(4);
+    await expect.poll(() => panel.getByRole("cell", { name: "question" }).count()).toBe(1);
+    await expect.poll(() => page.locator(".row.of-span").count()).toBe(4);
 
     await panel.getByRole("button", { name: /only these rows/ }).click();
     await page.locator("#filter-state", { hasText: /^4 of/ }).waitFor();
-    expect(await page.locator(".row:not(.head) .what").allInnerTexts()).toEqual([
-      'tools/call book {"to":"Porto"}',
-      "elicitation/create",
-      "elicitation/create:",
-      "tools/call: book A seat to Porto for Ada Lovelace",
-    ]);
+    // The number of rows is there before the rows.
+    await expect
+      .poll(() => page.locator(".row:not(.head) .what").allInnerTexts())
+      .toEqual([
+        'tools/call book {"to":"Porto"}',
+        "elicitation/create",
+        "elicitation/create:",
+        "tools/call: book A seat to Porto for Ada Lovelace",
+      ]);
     await page.getByRole("button", { name: /only the operation of frame/ }).click();
     await expect.poll(() => page.locator(".row:not(.head)").count()).toBeGreaterThan(10);
     expect(faults).toEqual([]);
