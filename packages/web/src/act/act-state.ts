@@ -320,7 +320,7 @@ export const message = computed(() => {
   return { method, params };
 });
 
-/** What the params of the edited message look like: that of its tool, or no schema. */
+/** The schema of the params of the edited message, if its tool has one. */
 export const editedSchema = computed((): Readonly<Record<string, unknown>> => {
   const { method, params } = message.value ?? {};
   const tools = offers.value.filter(({ kind }) => kind === "tool");

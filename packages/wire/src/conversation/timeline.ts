@@ -68,7 +68,7 @@ class OpenSpan implements Span {
   readonly notices: WireMessage[] = [];
   readonly rows: number[] = [];
   until: number | undefined = undefined;
-  /** What keeps it open besides the response to its last request: the end of a task, the next round, the end of a sign-in. */
+  /** The event that it waits for besides the response to its last request: the end of a task, the next round, the end of a sign-in. */
   waitsFor: "task" | "round" | "sign-in" | undefined = undefined;
   /** The verdicts of its rows: those on the head of an HTTP request come later. */
   readonly #verdicts: Row["verdicts"][] = [];

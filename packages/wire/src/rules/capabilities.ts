@@ -127,7 +127,7 @@ function differenceOf(before: readonly unknown[], after: readonly unknown[]): st
   return changed === undefined ? undefined : `${describeValue(nameOf(changed))} was changed`;
 }
 
-/** What a definition is known by. */
+/** The name or URI that identifies a definition. */
 function nameOf(definition: unknown): unknown {
   if (!isObject(definition)) return undefined;
   return definition.uri ?? definition.name;

@@ -110,7 +110,7 @@ function challengeResult(answer: HttpReply): CheckResult {
   return { state: "ok", says: challenge, notes };
 }
 
-/** What the Protected Resource Metadata says of tokens, as far as there is any. */
+/** The members of the Protected Resource Metadata that concern tokens; empty without metadata. */
 interface NamedInMetadata {
   readonly resource?: unknown;
   readonly authorization_servers?: unknown;

@@ -77,7 +77,7 @@ async function open(
   return exitCodes.clean;
 }
 
-/** What the page shows at first, as its address has it. @throws Failure for a filter that cannot be read */
+/** The part of the address that names the first view of the page. @throws Failure for a filter that cannot be read */
 function placeOf({ frame, filter }: OpenFlags): string {
   if (filter !== undefined) readFilter(filter);
   const query = filter === undefined ? "" : `?${new URLSearchParams({ q: filter })}`;

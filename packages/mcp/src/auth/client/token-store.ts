@@ -90,7 +90,7 @@ export function namedTokenStore(store: TokenStore): TokenStore {
       try {
         return await inHook("TokenStore.exclusive", () => store.exclusive(key, kept));
       } catch (error) {
-        // What the function throws is no failure of the store.
+        // An error of the function is not a failure of the store.
         throw own === undefined ? error : own.error;
       }
     },

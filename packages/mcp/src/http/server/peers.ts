@@ -89,7 +89,7 @@ export function connectionLimits(max: number, maxPerAddress: number): Concurrenc
 /** Up to this number of peers, those without running requests are kept. */
 const maxIdlePeers = 64;
 
-/** What there is no room for: another place, or the bytes in the budget of the peer or of all peers together. */
+/** The exhausted resource: the places, or the byte budget of the peer or of all peers together. */
 export type NoRoom = "place" | "peer bytes" | "process bytes";
 
 /**
