@@ -14,9 +14,18 @@ const interval = 2_000;
  */
 const mostRetransmissions = 6;
 
-const connection = /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) \S+ \S+ \S+ ([0-9A-F]{8}) /gm;
+/** Addresses and ports of both ends in hexadecimal, the bytes that are not acknowledged, and the retransmissions. */
+const connection =
+  /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) \S+ ([0-9A-F]+):\S+ \S+ ([0-9A-F]{8}) /gm;
 
-const watched = new Set<Socket>();
+/** What is known of a connection whose peer may vanish, in bytes since its start. */
+interface Watched {
+  received: number;
+  /** Sent and acknowledged, or fewer. */
+  acknowledged: number;
+}
+
+const watched = new Map<Socket, Watched>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
@@ -26,7 +35,7 @@ let timer: NodeJS.Timeout | undefined;
  */
 export function closeWhenVanished(socket: Socket): void {
   if (process.platform !== "linux") return;
-  watched.add(socket);
+  watched.set(socket, { received: 0, acknowledged: 0 });
   socket.once("close", () => watched.delete(socket));
   timer ??= setInterval(() => void look(), interval).unref();
 }
@@ -37,21 +46,44 @@ async function look(): Promise<void> {
     timer = undefined;
     return;
   }
+  const silent = silentPeers();
+  // The kernel walks its whole hash table of connections for this list, which can take 10 ms.
+  if (silent.size === 0) return;
+  const waiting = new Set<string>();
   const gone = new Set<string>();
   // A system without IPv6 has one table; one without `/proc` has none.
   for (const text of await Promise.all(tables.map((path) => readFile(path, "latin1").catch(() => "")))) {
-    for (const [, , localPort = "", address = "", port = "", retransmissions = ""] of text.matchAll(connection)) {
-      if (Number.parseInt(retransmissions, 16) < mostRetransmissions) continue;
-      gone.add(keyOf(Number.parseInt(localPort, 16), Number.parseInt(port, 16), addressOf(address)));
+    for (const [, , localPort = "", address = "", port = "", unacknowledged = "", count = ""] of text.matchAll(
+      connection,
+    )) {
+      if (Number.parseInt(unacknowledged, 16) === 0) continue;
+      const key = keyOf(Number.parseInt(localPort, 16), Number.parseInt(port, 16), addressOf(address));
+      waiting.add(key);
+      if (Number.parseInt(count, 16) >= mostRetransmissions) gone.add(key);
     }
   }
-  if (gone.size === 0) return;
-  for (const socket of watched) {
+  for (const [socket, sent] of silent) {
     const { localPort = 0, remotePort = 0, remoteAddress } = socket;
     // A Unix socket has no address, and neither has a connection that has just ended.
-    if (!remoteAddress) continue;
-    if (gone.has(keyOf(localPort, remotePort, normalized(remoteAddress)))) socket.destroy();
+    const key = remoteAddress ? keyOf(localPort, remotePort, normalized(remoteAddress)) : "";
+    const known = watched.get(socket);
+    if (gone.has(key)) socket.destroy();
+    else if (known !== undefined && !waiting.has(key)) known.acknowledged = sent;
   }
+}
+
+/**
+ * The connections that have sent something that their peers may not have acknowledged, and received nothing since the look before,
+ * with the bytes that they have sent.
+ */
+function silentPeers(): ReadonlyMap<Socket, number> {
+  const silent = new Map<Socket, number>();
+  for (const [socket, known] of watched) {
+    const { bytesRead, bytesWritten = 0 } = socket;
+    if (bytesRead === known.received && bytesWritten > known.acknowledged) silent.set(socket, bytesWritten);
+    known.received = bytesRead;
+  }
+  return silent;
 }
 
 function keyOf(localPort: number, remotePort: number, remoteAddress: string): string {
