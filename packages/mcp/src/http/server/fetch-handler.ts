@@ -114,14 +114,21 @@ class FetchExchange implements HttpExchange {
 
   async text(maxBytes: number, budget: ByteBudget): Promise<string> {
     if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
-    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget);
+    let isWanted = true;
+    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget, () => {
+      isWanted = false;
+    });
     try {
       // The body is async iterable on all platforms, but not in the types of all of them.
-      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) body.append(chunk);
-      return body.finish();
-    } finally {
-      body.close();
+      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+        body.append(chunk);
+        if (!isWanted) break;
+      }
+      body.end();
+    } catch (error) {
+      body.fail(error);
     }
+    return body.text;
   }
 
   onGone(listener: () => void): void {

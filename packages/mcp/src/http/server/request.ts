@@ -61,9 +61,17 @@ const noBytes = new Uint8Array(0);
 
 /** Collects the body of one request, limits its length, and charges a long one to the budget of its peer while it arrives. */
 export class BodyReader {
+  /** The text of the whole body. Rejects with a `BodyFault`: 400, or one of `append`. */
+  readonly text: Promise<string>;
   readonly #maxBytes: number;
   readonly #peer: ByteBudget;
+  readonly #stop: () => void;
+  /** Fewer bytes need no check. */
+  readonly #free: number;
+  #resolve: ((text: string) => void) | undefined;
+  #reject: ((fault: unknown) => void) | undefined;
   #charged: ByteBudget | undefined;
+  #isOver = false;
   #bytes = 0;
   #earlier: PartialFrame | undefined;
   /** Most bodies are one chunk, which need not be copied. */
@@ -72,60 +80,81 @@ export class BodyReader {
   /**
    * A body whose declared length is too long, or does not fit into the budget, is rejected before it is read: bodies read in
    * vain would take time from all other peers.
-   * @throws BodyFault like `append`
+   * @param stop called when the rest of the body is not wanted
+   * @throws BodyFault 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is
    */
-  constructor(contentLength: string | null | undefined, maxBytes: number, peer: ByteBudget) {
+  constructor(contentLength: string | null | undefined, maxBytes: number, peer: ByteBudget, stop: () => void) {
     this.#maxBytes = maxBytes;
     this.#peer = peer;
+    this.#stop = stop;
+    this.#free = Math.min(freeBodyBytes, maxBytes);
     const declared = Number(contentLength ?? 0);
-    if (declared > maxBytes) throw tooLong(maxBytes);
-    if (declared > freeBodyBytes) requireRoom(peer.fits(declared), peer, declared);
+    const fault = declared > this.#free ? this.#faultOf(declared, peer.fits(declared)) : undefined;
+    if (fault !== undefined) throw fault;
+    this.text = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
   /**
-   * Adds bytes that have arrived. They are kept by reference, so the caller must not change them later.
-   * @throws BodyFault 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is
+   * Adds bytes that have arrived. They are kept by reference, so the caller must not change them later. The text is rejected with
+   * 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is.
    */
-  append(chunk: Uint8Array): void {
+  readonly append = (chunk: Uint8Array): void => {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) throw tooLong(this.#maxBytes);
-    if (this.#bytes > freeBodyBytes) {
+    if (this.#bytes > this.#free) {
       this.#charged ??= this.#peer.child();
-      requireRoom(this.#charged.hold(this.#bytes), this.#peer, this.#bytes);
+      const fault = this.#faultOf(this.#bytes, this.#charged.hold(this.#bytes));
+      if (fault !== undefined) {
+        this.fail(fault);
+        return;
+      }
     }
     if (this.#last !== undefined) {
       this.#earlier ??= new PartialFrame(this.#maxBytes);
       this.#earlier.append(this.#last);
     }
     this.#last = chunk;
-  }
+  };
 
-  /** Returns the text of the whole body. @throws BodyFault 400 */
-  finish(): string {
+  /** The body is complete. */
+  readonly end = (): void => {
     const last = this.#last ?? noBytes;
     const text = decodeUtf8(this.#earlier === undefined ? last : this.#earlier.finish(last).head);
-    this.close();
-    if (text === undefined) throw notUtf8();
-    return text;
+    this.#close();
+    if (text === undefined) this.#reject?.(notUtf8());
+    else this.#resolve?.(text);
+  };
+
+  /** Rejects the text. Only the first fault counts, and none after the end. */
+  fail(fault: unknown): void {
+    if (this.#isOver) return;
+    this.#close();
+    this.#stop();
+    this.#reject?.(fault);
   }
 
   /** Gives the charge back, and forgets the bytes. */
-  close(): void {
+  #close(): void {
+    this.#isOver = true;
     this.#charged?.close();
     this.#earlier = undefined;
     this.#last = undefined;
+  }
+
+  #faultOf(bytes: number, fits: boolean): BodyFault | undefined {
+    if (bytes > this.#maxBytes) return tooLong(this.#maxBytes);
+    if (fits) return undefined;
+    if (!this.#peer.parentFits(bytes))
+      return new BodyFault(503, "the memory budget of this server is used up: retry later");
+    return new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
   }
 }
 
 /** The fault of a body that exceeds the limit on its length. */
 export function tooLong(maxBytes: number): BodyFault {
   return new BodyFault(413, `the body has more than ${maxBytes} bytes`);
-}
-
-function requireRoom(fits: boolean, peer: ByteBudget, bytes: number): void {
-  if (fits) return;
-  if (!peer.parentFits(bytes)) throw new BodyFault(503, "the memory budget of this server is used up: retry later");
-  throw new BodyFault(429, "the memory budget of this caller is used up: wait for responses, then retry");
 }
 
 /** The fault of a body in another encoding. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { ByteBudget } from "../../base/byte-budget.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject, type JsonObject } from "../../base/json.js";
@@ -33,6 +33,9 @@ export class NodeExchange implements HttpExchange, EventSink {
   readonly ends: ConnectionEnds;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  /** Node makes them when they are first asked for. */
+  readonly #headers: IncomingHttpHeaders;
+  #body: BodyReader | undefined;
   #onGone: (() => void) | undefined;
   /** The event stream being sent. */
   #stream: EventStream | undefined;
@@ -46,6 +49,7 @@ export class NodeExchange implements HttpExchange, EventSink {
     // A closed connection has no addresses, like a Unix socket; it must not be mistaken for one.
     const remote = remoteAddress ?? (socket.destroyed ? "gone" : undefined);
     this.#request = request;
+    this.#headers = request.headers;
     this.method = request.method ?? "GET";
     // Routers remove the matched prefix from `url`, and keep the full URL in `originalUrl`.
     this.url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/";
@@ -55,9 +59,9 @@ export class NodeExchange implements HttpExchange, EventSink {
   }
 
   header(name: string): string | undefined {
-    const { headers, rawHeaders } = this.#request;
-    const value = headers[name];
+    const value = this.#headers[name];
     if (value === undefined || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
+    const { rawHeaders } = this.#request;
     let values: string | undefined;
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const other = rawHeaders[at] as string;
@@ -72,37 +76,22 @@ export class NodeExchange implements HttpExchange, EventSink {
     const request = this.#request;
     // If a body parser ran before, the stream is already consumed.
     const parsed = (request as { readonly body?: unknown }).body;
-    const isForm = formType.test(request.headers["content-type"] ?? "");
+    const isForm = formType.test(this.#headers["content-type"] ?? "");
     if (isForm && isObject(parsed) && !(parsed instanceof Uint8Array)) {
       // The JSON parser of Express 4 leaves an empty object for a body that it has not read.
       if (request.readableDidRead) return textOfForm(parsed);
     } else if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
-    const body = new BodyReader(request.headers["content-length"], maxBytes, budget);
-    return new Promise((resolve, reject) => {
-      // Every request closes, and creating an error costs more than reading most bodies.
-      const fail = (): void => {
-        body.close();
-        if (!request.readableEnded) reject(new BodyFault(400, "the body ended early"));
-      };
-      if (request.destroyed) return fail();
-      request.on("data", (chunk: Uint8Array) => {
-        try {
-          body.append(chunk);
-        } catch (error) {
-          request.removeAllListeners("data").pause();
-          body.close();
-          reject(error);
-        }
-      });
-      request.on("end", () => {
-        try {
-          resolve(body.finish());
-        } catch (error) {
-          reject(error);
-        }
-      });
-      request.on("error", fail).on("close", fail);
+    const body = new BodyReader(this.#headers["content-length"], maxBytes, budget, () => {
+      request.removeAllListeners("data").pause();
     });
+    this.#body = body;
+    if (request.destroyed) this.#bodyLost();
+    else
+      request
+        .on("data", body.append)
+        .on("end", body.end)
+        .on("error", () => this.#bodyLost());
+    return body.text;
   }
 
   onGone(listener: () => void): void {
@@ -112,9 +101,15 @@ export class NodeExchange implements HttpExchange, EventSink {
 
   /** Call this when the response is closed: it was sent, or its connection is lost. */
   closed(): void {
+    // Every request is closed, and creating an error costs more than reading most bodies.
+    if (!this.#request.readableEnded) this.#bodyLost();
     if (!this.#response.writableFinished) this.#onGone?.();
     this.#stream?.gone();
     this.#room?.resolve();
+  }
+
+  #bodyLost(): void {
+    this.#body?.fail(new BodyFault(400, "the body ended early"));
   }
 
   /** Sends a response. */
@@ -147,6 +142,7 @@ export class NodeExchange implements HttpExchange, EventSink {
       return;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
+    // With the length after the spread, V8 takes 16 times as long.
     response.writeHead(status, status === 204 ? all : { "content-length": length, ...all }).end(body);
   }
 
