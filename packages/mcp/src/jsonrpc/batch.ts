@@ -3,7 +3,7 @@ import { checkMembers } from "../base/check-members.js";
 import { deferred } from "../base/deferred.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import type { CallOptions } from "./call.js";
-import { type Caller, callMembers, type Outcome } from "./calls/caller.js";
+import { callMembers, type Outcome } from "./calls/caller.js";
 import { type ConnectionParts, inFlightProblem, type Responder } from "./calls/responder.js";
 import { Problem } from "./codec/decode.js";
 import { encodeRequest } from "./codec/encode.js";
@@ -30,20 +30,18 @@ interface Entry {
  * outcomes.get(sum); // { ok: true, result: 3 }
  */
 export class RequestBatch {
-  readonly #caller: Caller;
-  readonly #write: (frame: string) => void;
+  readonly #parts: ConnectionParts;
   readonly #entries: Entry[] = [];
   #sent = false;
 
-  constructor(caller: Caller, write: (frame: string) => void) {
-    this.#caller = caller;
-    this.#write = write;
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
   }
 
   /** Adds a call and gives the id under which `send` returns its outcome. */
   request(method: string, params?: Params, options: CallOptions = {}): number {
     checkMembers(method, options, callMembers);
-    const id = this.#caller.nextId();
+    const id = this.#parts.inFlight.nextId();
     this.#add({ id, method, params, options });
     return id;
   }
@@ -60,6 +58,7 @@ export class RequestBatch {
   async send(): Promise<ReadonlyMap<number, Outcome>> {
     this.#mustBeUnsent();
     this.#sent = true;
+    const { caller, out } = this.#parts;
     // First of all, because it may throw: no call is registered yet.
     const notifications = this.#entries.map((entry) =>
       entry.id === undefined ? encodeNotification(entry) : undefined,
@@ -70,14 +69,14 @@ export class RequestBatch {
       if (id === undefined) return undefined;
       const { promise, resolve } = deferred<Outcome>();
       settled.push(promise.then((outcome) => void outcomes.set(id, outcome)));
-      return this.#caller.begin(id, method, options, resolve);
+      return caller.begin(id, method, options, resolve);
     });
-    this.#caller.whenWritable(() => {
+    caller.whenWritable(() => {
       const frames = this.#entries.flatMap(({ params }, index) => {
         const call = calls[index];
-        return notifications[index] ?? (call && this.#caller.encode(call, params)) ?? [];
+        return notifications[index] ?? (call && caller.encode(call, params)) ?? [];
       });
-      if (frames.length > 0) this.#write(`[${frames.join(",")}]`);
+      if (frames.length > 0) out.write(`[${frames.join(",")}]`);
     });
     await Promise.all(settled);
     return outcomes;

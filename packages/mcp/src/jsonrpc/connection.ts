@@ -184,7 +184,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     if (!this.settings.profile.batches) {
       throw new LocalError("refused", "batches are not part of this protocol revision: send each call on its own");
     }
-    return new RequestBatch(this.#caller, (frame) => this.#out.write(frame));
+    return new RequestBatch(this.#parts);
   }
 
   /** Resolves when the channel can take more. */

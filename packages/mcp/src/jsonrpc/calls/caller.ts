@@ -36,7 +36,7 @@ export const callMembers: MembersOf<CallOptions & Exchange> = {
   callback: [],
 };
 
-/** The requests that this side sends: their ids, responses, timeouts and cancellation. */
+/** The requests that this side sends: their outcomes, timeouts and cancellation. */
 export class Caller {
   readonly #settings: PeerSettings;
   readonly #inFlight: InFlight<OutgoingCall>;
@@ -44,13 +44,10 @@ export class Caller {
   readonly #waiting: () => Promise<unknown> | undefined;
   readonly #out: Outbound | undefined;
   readonly #cancellation: Cancellation | undefined;
-  #lastId = 0;
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   /** The latest invalid message. No call got it, but it often explains why a response is missing. */
   #complaint: string | undefined;
-  /** Ids of cancelled calls that the peer still responds to; their responses are not reported. Created on first use. */
-  #late: Set<number> | undefined;
 
   /**
    * @param waiting see `Channel.waiting`
@@ -86,7 +83,7 @@ export class Caller {
     return new Promise((resolve, reject) => {
       requireCallable(method, params);
       checkMembers(method, options, callMembers);
-      const call = this.begin(this.nextId(), method, options, (outcome) => {
+      const call = this.begin(this.#inFlight.nextId(), method, options, (outcome) => {
         if (outcome.ok) resolve(outcome.result);
         else reject(outcome.error);
       });
@@ -96,12 +93,6 @@ export class Caller {
         if (frame !== undefined) write(frame, call);
       });
     });
-  }
-
-  /** Monotonic, so an id is never used twice on a connection. */
-  nextId(): number {
-    this.#lastId += 1;
-    return this.#lastId;
   }
 
   /** Registers a call before it is written; undefined if it has already failed. */
@@ -166,7 +157,7 @@ export class Caller {
   /** A response of the peer. `cause`: see `ChannelReceiver.frame`. */
   receive(response: RpcResponse, cause?: unknown): void {
     const call = this.#inFlight.outgoing(response.id);
-    if (call === undefined && this.#late?.delete(response.id as number) === true) return; // Any other id is not in it.
+    if (call === undefined && this.#inFlight.isLate(response.id)) return;
     if (call === undefined || !call.sent) {
       const { tolerance } = this.#settings;
       const outcome = "error" in response ? { error: response.error } : { result: response.result };
@@ -214,7 +205,9 @@ export class Caller {
   }
 
   #take({ id, outcome, reason }: MisspeltResponse): boolean {
-    const call = this.#meantBy(id, outcome);
+    // An error or an empty result without an id may belong to a notification.
+    const saysSomething = "result" in outcome && isObject(outcome.result) && Object.keys(outcome.result).length > 0;
+    const call = this.#inFlight.meantBy(id, saysSomething);
     if (call === undefined || !call.sent) return false;
     if (this.#settings.tolerance !== "accept") {
       this.settle(call, { ok: false, error: call.error("protocol", `the answer is not a response: ${reason}`) });
@@ -228,19 +221,6 @@ export class Caller {
       this.settle(call, { ok: true, result: outcome.result });
     }
     return true;
-  }
-
-  /**
-   * A result without an id is matched to the only call in flight. An error or an empty result without an id may belong to a
-   * notification.
-   */
-  #meantBy(id: unknown, outcome: MisspeltResponse["outcome"]): OutgoingCall | undefined {
-    const inFlight = this.#inFlight;
-    if (typeof id === "number") return inFlight.outgoing(id);
-    if (typeof id === "string") return /^\d{1,15}$/.test(id) ? inFlight.outgoing(Number(id)) : undefined;
-    const saysSomething = "result" in outcome && isObject(outcome.result) && Object.keys(outcome.result).length > 0;
-    const [only, ...others] = inFlight.outgoingCalls();
-    return (id === undefined || id === null) && saysSomething && others.length === 0 ? only : undefined;
   }
 
   /** Fails a call that the transport knows to get no response. */
@@ -302,16 +282,8 @@ export class Caller {
   #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
     if (this.#cancellation === undefined) return;
     const { method, idMember, error } = this.#cancellation;
-    if (error !== null) this.#expectLate(id);
+    if (error !== null) this.#inFlight.expectLate(id);
     this.#out?.notify(method, { [idMember]: id, reason });
-  }
-
-  /** The peer still responds to a cancelled call, in this protocol. Bounded, because a peer may not do it. */
-  #expectLate(id: number): void {
-    this.#late ??= new Set();
-    this.#late.add(id);
-    const [oldest] = this.#late;
-    if (this.#late.size > maxLate && oldest !== undefined) this.#late.delete(oldest);
   }
 
   #explain(why: string): string {
@@ -355,9 +327,6 @@ export class Caller {
     this.#expire();
   }
 }
-
-/** Cancelled calls whose responses are still expected; a response to an older one is reported. */
-const maxLate = 1_000;
 
 function timeoutReason(call: OutgoingCall, now: number): string {
   return call.totalAt <= now

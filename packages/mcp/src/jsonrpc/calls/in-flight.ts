@@ -29,12 +29,18 @@ export interface InFlightCounts {
   readonly running: number;
 }
 
+/** Cancelled calls whose responses are still expected; a response to an older one is reported. */
+const maxLate = 1_000;
+
 /**
- * All calls in flight on one connection, in both directions. Only the methods from `call` to `enter` change this
- * record, and it alone decides whether the connection is idle.
+ * All calls in flight on one connection, in both directions: their ids, and which call a response belongs to. Only the methods
+ * from `nextId` to `enter` change this record, and it alone decides whether the connection is idle.
  */
 export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
+  #lastId = 0;
   readonly #outgoing = new SmallMap<number, OutgoingCall>();
+  /** Ids of cancelled calls that the peer still responds to. Created on first use. */
+  #late: Set<number> | undefined;
   /** Created on first use, like `#waiting`: most connections never need them. */
   #tagged: Map<string | number, OutgoingCall> | undefined;
   readonly #incoming = new SmallMap<CallKey, IncomingCall>();
@@ -51,6 +57,12 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
   calling = 0;
   #whenIdle: (() => void)[] = [];
 
+  /** An id for a call of this side. Monotonic, so no id is used twice on a connection. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
   /** Adds a call of this side. */
   call(call: OutgoingCall): void {
     this.#outgoing.set(call.id, call);
@@ -66,6 +78,19 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     this.calling = this.#outgoing.size;
     if (call.options.tag !== undefined) this.#tagged?.delete(call.options.tag);
     this.#checkIdle();
+  }
+
+  /** The peer still responds to a cancelled call, in this protocol. Bounded, because a peer may not do it. */
+  expectLate(id: number): void {
+    this.#late ??= new Set();
+    this.#late.add(id);
+    const [oldest] = this.#late;
+    if (this.#late.size > maxLate && oldest !== undefined) this.#late.delete(oldest);
+  }
+
+  /** Whether a response is that of a cancelled call. There is one for each, so the next one with this id is not. */
+  isLate(id: unknown): boolean {
+    return this.#late?.delete(id as number) === true; // Any other id is not in it.
   }
 
   /** Queues a received call. */
@@ -120,8 +145,21 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
     return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.running === 0 && this.longLived === 0;
   }
 
+  /** The call of this side that a response with this id belongs to. */
   outgoing(id: unknown): OutgoingCall | undefined {
     return typeof id === "number" ? this.#outgoing.get(id) : undefined;
+  }
+
+  /**
+   * The call that an invalid response belongs to: an id may be a numeral, and a response without an id is for the only call in
+   * flight.
+   * @param mayLackId whether such a response is one to a call
+   */
+  meantBy(id: unknown, mayLackId: boolean): OutgoingCall | undefined {
+    if (typeof id === "string") return /^\d{1,15}$/.test(id) ? this.outgoing(Number(id)) : undefined;
+    if (id !== undefined && id !== null) return this.outgoing(id);
+    const [only, ...others] = this.#outgoing.values();
+    return mayLackId && others.length === 0 ? only : undefined;
   }
 
   /** The call of this side that notifications with `tag` belong to. */
