@@ -152,21 +152,20 @@ export class SessionChannel implements Channel {
       this.#flushBacklog();
       return streamResponse(reader);
     }
-    const last = this.#streams.find(lastEventId);
-    if (last === undefined) return refusal(400, "Last-Event-ID does not belong to this session");
-    return this.#resume(request, last.stream, last.sequence);
+    return this.#resume(request, lastEventId);
   }
 
-  async #resume(request: HttpRequest, replayable: ReplayableStream, sequence: number): Promise<HttpResponse> {
+  async #resume(request: HttpRequest, lastEventId: string): Promise<HttpResponse> {
     const reader = this.#reader(request);
-    let isWhole = false;
+    let isResumed = false;
     try {
-      isWhole = await replayable.resume(reader, sequence);
+      const fault = await this.#streams.resume(lastEventId, reader);
+      if (fault !== undefined) return fault;
+      isResumed = true;
     } finally {
-      if (!isWhole) reader.gone();
+      if (!isResumed) reader.gone();
     }
-    if (!isWhole) return refusal(400, "the events after Last-Event-ID are no longer stored");
-    if (replayable === this.#main) this.#flushBacklog();
+    if (this.#main.hasReader) this.#flushBacklog();
     return streamResponse(reader);
   }
 

@@ -1,6 +1,8 @@
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import { guarded, inHook } from "../../../jsonrpc/hooks.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
+import type { HttpResponse } from "../request.js";
+import { refusal } from "../responses.js";
 import type { EventStore, StoredEvent, StreamName } from "./event-store.js";
 import { type EventStream, messageEvent, primingEvent, retryField } from "./event-stream.js";
 
@@ -48,11 +50,16 @@ export class ReplayableStreams {
     return stream;
   }
 
-  /** The stream of an event id and the position in it; undefined if the id is not one of this session. */
-  find(eventId: string): { readonly stream: ReplayableStream; readonly sequence: number } | undefined {
-    const [, name, sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(eventId) ?? [];
-    const stream = name === undefined ? undefined : this.#streams.get(name);
-    return stream === undefined ? undefined : { stream, sequence: Number(sequence) };
+  /**
+   * Resumes the stream of an event id, from the position of that event, with a new reader. Returns an error response if that is not
+   * possible; then the reader is not used.
+   */
+  async resume(lastEventId: string, reader: EventStream): Promise<HttpResponse | undefined> {
+    const [, name = "", sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
+    const stream = this.#streams.get(name);
+    if (stream === undefined) return refusal(400, "Last-Event-ID does not belong to this session");
+    const isWhole = await stream.resume(reader, Number(sequence));
+    return isWhole ? undefined : refusal(400, "the events after Last-Event-ID are no longer stored");
   }
 }
 
