@@ -6,22 +6,22 @@ import { block } from "./describe.js";
 /**
  * The responses of a person, a model and this program to requests of the server. A real client shows a dialog instead.
  *
- * @param {(text: string) => void} heard
+ * @param {(text: string) => void} note
  * @param {readonly Root[]} roots
  * @returns {InputHandlers}
  */
-export function scriptedAnswers(heard, roots) {
+export function scriptedAnswers(note, roots) {
   return {
     elicitation({ message, requestedSchema }) {
-      heard(`? elicit: ${message} Fields: ${Object.keys(requestedSchema.properties).join(" ")}`);
+      note(`? elicit: ${message} Fields: ${Object.keys(requestedSchema.properties).join(" ")}`);
       return { action: "accept", content: { name: "Ada" } };
     },
     urlElicitation({ message, url }) {
-      heard(`? visit: ${message}: ${url}`);
+      note(`? elicit URL: ${message}: ${url}`);
       return { action: "accept" };
     },
     sampling({ messages }) {
-      heard(
+      note(
         `? sample: ${messages
           .flatMap(({ content }) => content)
           .map(block)
@@ -30,7 +30,7 @@ export function scriptedAnswers(heard, roots) {
       return { role: "assistant", model: "scripted", content: { type: "text", text: "tea" } };
     },
     roots() {
-      heard("? roots");
+      note("? roots");
       return roots;
     },
   };

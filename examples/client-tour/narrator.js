@@ -14,7 +14,7 @@ export class Narrator {
   /** The calls that were shown, as they stand in the source. */
   shown = "";
   /** @type {string[]} */
-  #heard = [];
+  #notes = [];
 
   /** @param {string} title */
   heading(title) {
@@ -26,8 +26,8 @@ export class Narrator {
    *
    * @param {string} text
    */
-  heard = (text) => {
-    this.#heard.push(text);
+  note = (text) => {
+    this.#notes.push(text);
   };
 
   /**
@@ -42,10 +42,10 @@ export class Narrator {
     const before = this.frames;
     try {
       const value = await step();
-      this.heard(describe(value, this.frames - before));
+      this.note(describe(value, this.frames - before));
       return value;
     } catch (error) {
-      this.heard(failure(error));
+      this.note(failure(error));
       return undefined;
     } finally {
       this.#print(sourceOf(step));
@@ -56,7 +56,7 @@ export class Narrator {
   #print(source) {
     this.shown += `${source}\n`;
     const left = `  ${source}`;
-    const right = this.#heard.splice(0).flatMap(wrapped);
+    const right = this.#notes.splice(0).flatMap(wrapped);
     if (left.length >= column) right.unshift("");
     for (const [index, text] of right.entries()) {
       console.log(`${(index === 0 ? left : "").padEnd(column)}${text}`.trimEnd());

@@ -9,9 +9,9 @@
  * @typedef {object} Stage
  * @property {Client<ToolTypes & { add: typeof add }>} client calls of `add` are typed by its schemas
  * @property {Narrator["show"]} show
- * @property {(text: string) => void} heard
- * @property {(options?: ClientOptions) => Promise<Client>} connect opens another conversation with the same server
- * @property {Root[]} roots what the client says of its roots
+ * @property {(text: string) => void} note
+ * @property {(options?: ClientOptions) => Promise<Client>} connect opens another connection to the same server
+ * @property {Root[]} roots the roots that the client sends
  */
 
 /**
@@ -19,12 +19,12 @@
  *
  * @typedef {object} Section
  * @property {string} title
- * @property {boolean} [ours] it plays with what only our own server has
+ * @property {boolean} [ours] it needs what only the server of this example has
  * @property {(stage: Stage) => Promise<void>} play
  */
 
 /**
- * The first of what comes; in a list, the pages behind it are not asked for.
+ * The first item of an async iterable; of a list, later pages are not fetched.
  *
  * @template T
  * @param {AsyncIterable<T>} items

@@ -37,16 +37,16 @@ const sections = [
 ];
 
 const narrator = new Narrator();
-const { heard, show } = narrator;
+const { note, show } = narrator;
 const roots = [{ uri: "file:///home/ada" }];
 
 /** @type {ClientOptions} */
 const always = {
   ...values,
   info: { name: "tour", version: "1.0.0" },
-  handlers: scriptedAnswers(heard, roots),
+  handlers: scriptedAnswers(note, roots),
   onNotification(method, params = {}) {
-    if (method === "notifications/message" && "data" in params) heard(`! ${params.level}: ${brief(params.data)}`);
+    if (method === "notifications/message" && "data" in params) note(`! ${params.level}: ${brief(params.data)}`);
   },
 };
 
@@ -60,13 +60,13 @@ const client = await connect(dial, always).catch((error) => {
   console.error(`client-tour: ${error.message}`);
   process.exit(1);
 });
-console.log("On the left is what is called, on the right what comes of it.");
-console.log("What the server tells meanwhile is marked by !, and what it asks by ?.");
+console.log("Left: the call. Right: its result.");
+console.log("! marks a notification of the server, ? a request of the server.");
 console.log("first(…) is a `for await` loop that stops at the first item.");
 
 const stage = {
   client,
-  heard,
+  note,
   show,
   roots,
   connect: (/** @type {ClientOptions | undefined} */ options) => connect(dial, { ...always, ...options }),
@@ -81,6 +81,6 @@ for (const { title, play } of played) {
 
 const verbs = verbsOf(client);
 const used = verbs.filter((verb) => new RegExp(`\\bclient\\.${verb}\\b`).test(narrator.shown));
-narrator.heading(`${used.length} of ${verbs.length} verbs of a client were used`);
+narrator.heading(`${used.length} of ${verbs.length} methods of a client were used`);
 if (!isOurs)
   console.log("Left out is what calls tools by name: only of the server of this example it is known what they do");

@@ -13,11 +13,11 @@ import { program as gitServer } from "./git-client.js";
 const folder = join(import.meta.dirname, "../../examples/client-tour");
 const run = promisify(execFile);
 
-const heading = "\n## What it prints\n";
+const heading = "\n## Output\n";
 const olderHeading = `
 ## In older revisions
 
-The same program, with \`--revision\`. Each is compared with the one before: \`-\` is what went, \`+\` what came.
+The same program with \`--revision\`, as a diff with the revision before: \`-\` lines are removed, \`+\` lines are added.
 `;
 
 /** The output of the tour. Rejects when it exits with any code but 0. */
@@ -54,7 +54,7 @@ describe.each(toured)("the tour in %s", (version) => {
     const all = await verbs();
     const shown = printed.get(version) ?? "";
     expect(all.filter((verb) => !new RegExp(`\\bclient\\.${verb}\\b`).test(shown))).toEqual([]);
-    expect(shown).toContain(`\n${all.length} of ${all.length} verbs of a client were used\n`);
+    expect(shown).toContain(`\n${all.length} of ${all.length} methods of a client were used\n`);
   });
 
   test("stays within 120 columns", () => {

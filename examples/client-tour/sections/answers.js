@@ -4,7 +4,7 @@ import { said } from "../describe.js";
 
 /** @type {Section} */
 export const answers = {
-  title: "Answers: what the server asks while it answers a call",
+  title: "Input requests: the server asks during a call",
   ours: true,
   async play({ client, roots, show }) {
     await show(() => client.tools.call("book"), said);

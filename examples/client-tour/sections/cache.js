@@ -6,7 +6,7 @@ import { first } from "../stage.js";
 
 /** @type {Section} */
 export const cache = {
-  title: "What may be kept is not asked for again, until it changes",
+  title: "Caching: a result is not fetched again until it expires or changes",
   ours: true,
   async play({ client, show }) {
     /** @type {(result: ReadResourceResult, frames: number) => string} */

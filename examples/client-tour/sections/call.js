@@ -3,7 +3,7 @@
 
 /** @type {Section} */
 export const call = {
-  title: "Pings, methods of extensions, and middleware around each request",
+  title: "Pings, extension methods, and middleware around each request",
   async play({ client, show }) {
     /** @type {string[]} */
     const sent = [];

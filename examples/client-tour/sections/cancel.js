@@ -4,13 +4,13 @@ import { said } from "../describe.js";
 
 /** @type {Section} */
 export const cancel = {
-  title: "Cancellation and time: the server hears of it, and can stop",
+  title: "Cancellation and timeouts: the server is notified and can stop",
   ours: true,
-  async play({ client, heard, show }) {
+  async play({ client, note, show }) {
     const controller = new AbortController();
     const { signal } = controller;
     const onProgress = () => {
-      heard("! it waits: controller.abort()");
+      note("! it waits: controller.abort()");
       controller.abort();
     };
     await show(() => client.tools.call("wait", {}, { signal, onProgress }), said);

@@ -5,7 +5,7 @@ import { first } from "../stage.js";
 
 /** @type {Section} */
 export const changes = {
-  title: "Changes of lists",
+  title: "Subscribing to list changes",
   async play({ client, show }) {
     const lists = await show(
       () => client.subscribe(),
@@ -19,7 +19,7 @@ export const changes = {
 
 /** @type {Section} */
 export const hearChanges = {
-  title: "Changes: heard as they come",
+  title: "Change notifications, as they arrive",
   ours: true,
   async play({ client, show }) {
     const lists = await show(

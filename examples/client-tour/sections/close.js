@@ -2,7 +2,7 @@
 
 /** @type {Section} */
 export const close = {
-  title: "The end",
+  title: "Closing",
   async play({ client, show }) {
     await show(() => client.connection.inFlight);
     await show(() => Promise.all([client.ping(), client.close()]));

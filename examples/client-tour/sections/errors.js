@@ -4,7 +4,7 @@ import { said } from "../describe.js";
 
 /** @type {Section} */
 export const errors = {
-  title: "Errors: an RpcError is what the server has sent; a LocalError says why there is no answer",
+  title: "Errors: an RpcError was sent by the server; a LocalError says why there is no response",
   ours: true,
   async play({ client, show }) {
     await show(() => client.prompts.get("postcard", { town: "Pisa" }));

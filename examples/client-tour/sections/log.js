@@ -4,7 +4,7 @@ import { said } from "../describe.js";
 
 /** @type {Section} */
 export const log = {
-  title: "The log: from which severity on it is heard",
+  title: "Logging: the minimum level",
   async play({ client, show }) {
     await show(() => client.setLogLevel("warning"));
   },
@@ -12,7 +12,7 @@ export const log = {
 
 /** @type {Section} */
 export const hearLog = {
-  title: "The log: as much as is wanted",
+  title: "Logging: messages at each level",
   ours: true,
   async play({ client, show }) {
     await show(() => client.tools.call("log"), said);

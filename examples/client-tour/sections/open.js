@@ -2,7 +2,7 @@
 
 /** @type {Section} */
 export const open = {
-  title: "What is known when the conversation is open",
+  title: "After connecting: revision, server and capabilities",
   async play({ client, show }) {
     await show(() => client.revision);
     await show(

@@ -3,7 +3,7 @@
 
 /** @type {Section} */
 export const prior = {
-  title: "Opened again: what was found out need not be asked",
+  title: "Reconnecting: with a server hint, no probe is needed",
   async play({ client, connect, show }) {
     await show(() => client.serverHint.era);
     /** @type {(opened: Client, frames: number) => string} */

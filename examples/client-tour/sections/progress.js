@@ -5,11 +5,11 @@ import { said } from "../describe.js";
 
 /** @type {Section} */
 export const progress = {
-  title: "Progress: asked for by listening to it",
+  title: "Progress: requested by passing onProgress",
   ours: true,
-  async play({ client, heard, show }) {
+  async play({ client, note, show }) {
     /** @param {ProgressParams} params */
-    const onProgress = ({ progress, total, message = "" }) => heard(`! ${progress} of ${total} ${message}`.trimEnd());
+    const onProgress = ({ progress, total, message = "" }) => note(`! ${progress} of ${total} ${message}`.trimEnd());
     await show(() => client.tools.call("count", {}, { onProgress }), said);
   },
 };

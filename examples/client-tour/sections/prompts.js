@@ -4,7 +4,7 @@ import { messages, names } from "../describe.js";
 
 /** @type {Section} */
 export const prompts = {
-  title: "Prompts: messages that a server keeps for people",
+  title: "Prompts: the list",
   async play({ client, show }) {
     const all = await show(() => client.prompts.list().all(), names);
     const simple = all?.find(({ arguments: args = [] }) => args.every(({ required }) => required !== true));
@@ -14,7 +14,7 @@ export const prompts = {
 
 /** @type {Section} */
 export const getPrompts = {
-  title: "Prompts: with arguments, and completion of what is typed",
+  title: "Prompts: arguments and completion",
   ours: true,
   async play({ client, show }) {
     await show(() => client.prompts.get("postcard", { city: "Pisa" }), messages);

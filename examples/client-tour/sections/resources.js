@@ -4,7 +4,7 @@ import { contents, names } from "../describe.js";
 
 /** @type {Section} */
 export const resources = {
-  title: "Resources: what there is to read",
+  title: "Resources: list, templates and text",
   async play({ client, show }) {
     const all = await show(() => client.resources.list().all(), names);
     if (all === undefined) return;
@@ -21,7 +21,7 @@ export const resources = {
 
 /** @type {Section} */
 export const readResources = {
-  title: "Resources: bytes, and one of a family",
+  title: "Resources: binary contents, and one from a template",
   ours: true,
   async play({ client, show }) {
     await show(() => client.resources.read("sights:/dot.gif"), contents);

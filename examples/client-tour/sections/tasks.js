@@ -8,7 +8,7 @@ const status = ({ status }) => status;
 
 /** @type {Section} */
 export const tasks = {
-  title: "Tasks: a call that goes on after it was answered, where the revision has such",
+  title: "Tasks: a call that continues after its response, in revisions with tasks",
   ours: true,
   async play({ client, show }) {
     const endless = await show(() => client.tools.start("wait", {}, { ttl: 60_000 }), status);

@@ -5,7 +5,7 @@ import { first } from "../stage.js";
 
 /** @type {Section} */
 export const listTools = {
-  title: "Tools: a list comes in pages, which are fetched as they are read",
+  title: "Tools: a list has pages, which are fetched as they are read",
   async play({ client, show }) {
     const found = await show(
       () => first(client.tools.list()),
@@ -21,7 +21,7 @@ export const listTools = {
 
 /** @type {Section} */
 export const callTools = {
-  title: "Tools: a failure is an answer for the model, an unknown tool an error for the program",
+  title: "Tools: a failed call is a result for the model; an unknown tool is an error for the program",
   ours: true,
   async play({ client, show }) {
     const result = await show(() => client.tools.call("add", { a: 2, b: 3 }), said);
