@@ -110,7 +110,7 @@ const ours: Readonly<Record<string, () => unknown>> = {
   "a frame must be JSON (Unexpected token …": starting(
     "console.log('Starting'); process.stdin.resume().on('end', () => process.exit())",
   ),
-  "no answer and no sign of one for … ms": calling("wait", {}, { timeout: 100 }),
+  "no response or notification for … ms": calling("wait", {}, { timeout: 100 }),
   async "the connection is closed"() {
     const client = await connect(createFaulty(), quiet);
     await client.close();

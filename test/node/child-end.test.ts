@@ -105,7 +105,7 @@ describe("a child that stays", () => {
   test("and never answers fails the call in its time, with what it printed instead", async () => {
     const { connection } = converse(script('echo "Server listening on port 3000"; sleep 600'));
     expect(await failureOf(connection.call("ping", {}, { timeout: 300 }))).toMatch(
-      /^ping \(id 1\): no answer and no sign of one for 300 ms; before that, this side received "Server listening on port 3000"/,
+      /^ping \(id 1\): no response or notification for 300 ms; before that, this side received "Server listening on port 3000"/,
     );
   });
 });

@@ -159,7 +159,7 @@ test.concurrent("a server that dies in the middle of an answer is shown with the
 test.concurrent("a server that never answers is given up after the timeout, and nothing of it is left", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--timeout", "300ms", ...misbehaving("silent")];
   const { code, stdout, stderr } = await parlance(args);
-  expect(stderr).toContain("✖ initialize (id 1): no answer and no sign of one for 300 ms\n");
+  expect(stderr).toContain("✖ initialize (id 1): no response or notification for 300 ms\n");
   expect(stderr).toMatch(/ {2}→ .*--timeout/);
   expectGone(stdout);
   expect(code).toBe(4);

@@ -188,7 +188,7 @@ describe("while a person answers,", () => {
     const call = errorOf(open.client.tools.call("book", {}, { totalTimeout: 5_000 }));
     await ask(open);
     open.clock.advance(5_000);
-    expect(await call).toEqual(new LocalError("timeout", "tools/call: no answer within 5000 ms in all"));
+    expect(await call).toEqual(new LocalError("timeout", "tools/call: no response within 5000 ms (totalTimeout)"));
     expect(seen[0]?.aborted).toBe(true);
   });
 

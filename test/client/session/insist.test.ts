@@ -55,7 +55,7 @@ describe("a client that insists on a revision", () => {
     played.clock.advance(60_000);
     expect(await opening).toMatchObject({
       reason: "timeout",
-      message: "server/discover (id 1): no answer and no sign of one for 60000 ms",
+      message: "server/discover (id 1): no response or notification for 60000 ms",
     });
   });
 

@@ -43,7 +43,7 @@ describe("a process of the handshake era", () => {
   test("that hangs on the question fails with the remedy, and is gone", async () => {
     const server = shellServer("trap '' TERM; sleep 600");
     expect(await failureOf(connect(server, { timeout: 200, probeTimeout: 100 }))).toBe(
-      "initialize (id 2): no answer and no sign of one for 200 ms; nor server/discover: if that makes the server hang, require a revision of the handshake era",
+      "initialize (id 2): no response or notification for 200 ms; nor server/discover: if that makes the server hang, require a revision of the handshake era",
     );
     expect(startedProcesses()).toBe(1);
   });
@@ -81,7 +81,7 @@ describe("a process that speaks neither era fails the opening and says why:", ()
   test("it prints a banner and waits", async () => {
     const server = shellServer("echo 'Listening on port 3000'", "echo 'Listening on port 3000'");
     expect(await failureOf(connect(server, { timeout: 1_000, probeTimeout: 100 }))).toMatch(
-      /^initialize \(id 2\): no answer and no sign of one for 1000 ms; before that, this side received "Listening on port 3000"/,
+      /^initialize \(id 2\): no response or notification for 1000 ms; before that, this side received "Listening on port 3000"/,
     );
   });
 
@@ -107,7 +107,7 @@ describe("after a client requires the stateless era, no process is left", () => 
   test("where it is silent", async () => {
     const server = shellServer(":");
     expect(await failureOf(connect(server, { ...modern, probeTimeout: 100, timeout: 200 }))).toBe(
-      "server/discover (id 1): no answer and no sign of one for 200 ms",
+      "server/discover (id 1): no response or notification for 200 ms",
     );
     expect(startedProcesses()).toBe(1);
   });

@@ -197,7 +197,7 @@ describe("a server that does not take the question", () => {
       name: "LocalError",
       reason: "timeout",
       message: expect.stringMatching(
-        /^initialize \(id 2\): no answer and no sign of one for 300 ms; before that, this side received "Listening on port 3000"/,
+        /^initialize \(id 2\): no response or notification for 300 ms; before that, this side received "Listening on port 3000"/,
       ),
     });
   });

@@ -164,7 +164,9 @@ describe("progress", () => {
     }
     expect(open.client.connection.inFlight.outgoing).toBe(1);
     open.clock.advance(10);
-    expect(await call).toEqual(new LocalError("timeout", "tools/call (id 2): no answer within 250 ms in all"));
+    expect(await call).toEqual(
+      new LocalError("timeout", "tools/call (id 2): no response within 250 ms (totalTimeout)"),
+    );
     expect(await open.peer.next()).toBe(
       '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"timeout"}}',
     );
@@ -205,7 +207,7 @@ describe("the end of a call", () => {
     const call = errorOf(open.client.tools.call("add", {}, { timeout: 100 }));
     await open.peer.next();
     open.clock.advance(100);
-    expect(await call).toEqual(new LocalError("timeout", "tools/call (id 2): no answer and no sign of one for 100 ms"));
+    expect(await call).toEqual(new LocalError("timeout", "tools/call (id 2): no response or notification for 100 ms"));
     expect(await open.peer.next()).toContain('"params":{"requestId":2,"reason":"timeout"}');
   });
 
@@ -232,7 +234,7 @@ describe("the end of a call", () => {
     await turn();
     open.clock.advance(100);
     expect((await call).message).toMatch(
-      /^tools\/call \(id 2\): no answer and no sign of one for 100 ms; before that, this side received "Warning: \\u001b\[31mdeprecated": a frame must be JSON/,
+      /^tools\/call \(id 2\): no response or notification for 100 ms; before that, this side received "Warning: \\u001b\[31mdeprecated": a frame must be JSON/,
     );
     await open.peer.next();
   });

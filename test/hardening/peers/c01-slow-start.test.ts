@@ -90,7 +90,7 @@ describe("C1: a server that is slow to start", () => {
     expect(await errorOf(opening)).toMatchObject({
       reason: "timeout",
       message:
-        "initialize (id 2): no answer and no sign of one for 60000 ms; nor server/discover: if that makes the server hang, require a revision of the handshake era",
+        "initialize (id 2): no response or notification for 60000 ms; nor server/discover: if that makes the server hang, require a revision of the handshake era",
     });
   });
 

@@ -98,7 +98,7 @@ function expectOutcome(found: string, expected: Outcome = "served"): void {
   if (expected === "served") expect(found).toBe("served");
   else expect(found).toContain(expected.refused);
   // Nothing waits for its time to be over.
-  expect(found).not.toMatch(/no answer and no sign of one|no answer within/);
+  expect(found).not.toMatch(/no answer and no response or notification|no response within/);
 }
 
 async function judge<P extends { readonly strict?: Outcome; readonly lenient?: Outcome }>(

@@ -19,7 +19,7 @@ test.each(transports)(
     await using talk = open({ cancellation, timeout: 1_000 });
     const call = talk.connection.call("get");
     const failed = expect(call).rejects.toThrow(
-      new LocalError("timeout", "get (id 1): no answer and no sign of one for 1000 ms"),
+      new LocalError("timeout", "get (id 1): no response or notification for 1000 ms"),
     );
     expect(await talk.peer.next()).toBe(requestText("1", "get"));
     talk.clock.advance(999);
@@ -119,7 +119,7 @@ describe("a notification for a call", () => {
     await using talk = overMemory({ timeout: 1_000, totalTimeout: 2_500, relatedTo });
     const call = talk.connection.call("get", undefined, { tag: "t" });
     const failed = expect(call).rejects.toThrow(
-      new LocalError("timeout", "get (id 1): no answer within 2500 ms in all"),
+      new LocalError("timeout", "get (id 1): no response within 2500 ms (totalTimeout)"),
     );
     await talk.peer.next();
     for (let turns = 0; turns < 5; turns += 1) {
@@ -191,7 +191,7 @@ describe("the error of a call without an answer names what the peer sent instead
     await turn();
     talk.clock.advance(1_000);
     const { message } = (await call) as LocalError;
-    expect(message).toContain("get (id 1): no answer and no sign of one for 1000 ms; before that, this side received");
+    expect(message).toContain("get (id 1): no response or notification for 1000 ms; before that, this side received");
     expect(message).toContain(shows);
   });
 });

@@ -102,7 +102,7 @@ test.concurrent("a call without an answer says what has arrived instead", async 
   const args = ["call", "wait", "--revision", "2025-11-25", "--timeout", "5s", ...misbehaving("hangs")];
   const { code, stdout, stderr } = await parlance(args);
   expect(stdout).toBe("");
-  expect(stderr).toContain('no sign of one for 5000 ms; before that, this side received "still thinking"');
+  expect(stderr).toContain('no response or notification for 5000 ms; before that, this side received "still thinking"');
   expect(stderr).toMatch(/client → req +3 +tools\/call wait +\d+ B\n.*server ← noise +"still thinking"/);
   expect(stderr, "waiting longer is of no use").not.toContain("--timeout");
   expect(code).toBe(4);

@@ -142,6 +142,6 @@ test.concurrent("a verb without an answer in time gives 4", async () => {
   await using http = await serveHttp(server);
   const { code, stderr } = await parlance(["read", "--timeout", "300ms", http.url, "notes:/never"]);
   over.resolve("late");
-  expect(stderr).toContain("no answer and no sign of one for 300 ms");
+  expect(stderr).toContain("no response or notification for 300 ms");
   expect(code).toBe(4);
 });

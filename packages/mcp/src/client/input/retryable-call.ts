@@ -90,7 +90,9 @@ export class RetryableCall {
     const wait = Math.min(left, within);
     if (wait > longestTimer) return () => undefined; // Longer than a timer can wait.
     const why =
-      within < left ? `no sign of the server for ${within} ms` : `no answer within ${this.#totalTimeout} ms in all`;
+      within < left
+        ? `no message of the server for ${within} ms`
+        : `no response within ${this.#totalTimeout} ms (totalTimeout)`;
     const timer = clock.setTimer(() => fail(this.error("timeout", why)), wait);
     return () => clock.clearTimer(timer);
   }

@@ -330,8 +330,8 @@ export class Caller {
 
 function timeoutReason(call: OutgoingCall, now: number): string {
   return call.totalAt <= now
-    ? `no answer within ${call.total} ms in all`
-    : `no answer and no sign of one for ${call.idle} ms`;
+    ? `no response within ${call.total} ms (totalTimeout)`
+    : `no response or notification for ${call.idle} ms`;
 }
 
 function cancelReason(error: LocalError): string {
