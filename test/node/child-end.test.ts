@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { deferred } from "../../packages/mcp/src/base/deferred.js";
 import { converse, failureOf, program, script } from "./conversations.js";
@@ -32,6 +33,19 @@ describe("a child that ends", () => {
     const message = await failureOf(connection.call("ping"));
     expect(message).toContain("exited with code 3");
     expect(message).toContain("the stream ended in a line: 24 bytes without a newline were dropped");
+  });
+
+  test("loses nothing if its exit is seen before its last bytes, and the event loop is late", async () => {
+    const { connection } = converse(
+      script('read line; sleep 0.3; printf %s "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,"; exit 3'),
+    );
+    const failure = failureOf(connection.call("ping"));
+    // Its output and its exit are seen in one turn. Between the two, the child above ends: its exit is seen with this one.
+    const other = spawn("/bin/sh", ["-c", "echo ended"]);
+    other.stdout.once("data", () => block(400));
+    other.once("exit", () => setImmediate(() => block(150)));
+    block(150);
+    expect(await failure).toContain("the stream ended in a line: 24 bytes without a newline were dropped");
   });
 
   test("after its response does not lose the response", async () => {
@@ -109,3 +123,8 @@ describe("a child that stays", () => {
     );
   });
 });
+
+/** Keeps the event loop from everything else. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import type { Writable } from "node:stream";
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type Clock, systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
@@ -195,8 +196,21 @@ class ProcessChannel implements ChildChannel {
     // If the output closed first, wait for the exit, whose code says more.
     await settlesWithin(this.#exited.promise, exitDelay, this.#clock);
     // Wait until the last output is read: the exit may be reported before it.
-    await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock);
+    if (!(await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock))) await this.#readRest();
     return this.#notStarted ?? this.#ending(broken);
+  }
+
+  /**
+   * Reads what the process has left in its pipe: when the event loop is late, a timer fires before that. Only another process that
+   * holds the pipe can write more, so a turn without new bytes is the end.
+   */
+  async #readRest(): Promise<void> {
+    const { stdout } = this.#child ?? {};
+    let before: number;
+    do {
+      before = bytesRead(stdout);
+      await new Promise((resolve) => setImmediate(resolve)); // Runs after the pipes were polled.
+    } while (bytesRead(stdout) > before);
   }
 
   #ending(broken: Error | undefined): Error {
@@ -207,6 +221,11 @@ class ProcessChannel implements ChildChannel {
     const said = this.stderr === "" ? "; it wrote nothing to stderr" : `; its last lines on stderr:\n${this.stderr}`;
     return new Error(`${excerpt(this.#command.command)} ${how}${said}`, broken === undefined ? {} : { cause: broken });
   }
+}
+
+/** The bytes that have come from a pipe, which is a socket to Node. */
+function bytesRead(pipe: Readable | null | undefined): number {
+  return (pipe as Socket | null | undefined)?.bytesRead ?? 0;
 }
 
 /** A command that `connect` starts and talks to over stdio. */
