@@ -95,7 +95,7 @@ test.concurrent("noise on stdout is shown, and everything after it is still chec
 
 test.concurrent("a server that never responds is given up, and no process is left", async () => {
   const { code, stdout } = await doctor(["--timeout", "3s", ...misbehaving("silent")]);
-  expect(stdout).toMatch(/✖ answers +initialize \(id 2\): no answer/);
+  expect(stdout).toMatch(/✖ answers +initialize \(id 2\): no response/);
   expect(checks(stdout).at(-2)).toMatch(/^· skipped, because they need the failed check: revision,/);
   expectGone(stdout);
   expect(code).toBe(4);

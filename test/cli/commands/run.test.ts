@@ -115,7 +115,7 @@ test("after a failure a run gives one account: one table, the numbers of the rec
   expect(stdout.match(/method, or what it answers/g)).toHaveLength(1);
   expect(stdout).toMatch(/✖ 1 violation \(S-2 ×1\) · ✖ 1 request unanswered · 8 frames · 0 lost\nrecorded to /);
   expect(stderr).toMatch(
-    /^(?:still starting.*\n)?✖ tools\/call \(id 3\): no answer .* this side received "still thinking".*\n {2}→ .*\n$/,
+    /^(?:still starting.*\n)?✖ tools\/call \(id 3\): no response .* this side received "still thinking".*\n {2}→ .*\n$/,
   );
   expect(stderr, "waiting longer is of no use").not.toContain("--timeout");
   expect(code).toBe(4);

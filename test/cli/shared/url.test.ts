@@ -203,7 +203,7 @@ test.concurrent("https to a server without TLS, and a WebSocket where there is n
 test.concurrent("a server that takes a request and says nothing is given up after the timeout", async () => {
   await using http = await plainHttp(() => undefined);
   const { code, stderr } = await parlance(["call", "--timeout", "300ms", http.url, "hello"]);
-  expect(stderr).toMatch(/no answer.*\n {2}→ the server accepted the request and does not respond/);
+  expect(stderr).toMatch(/no response.*\n {2}→ the server accepted the request and does not respond/);
   expect(stderr).toMatch(/client → req +1 +server\/discover/);
   expect(code).toBe(4);
 });

@@ -123,7 +123,10 @@ class Talk {
     await awaitAftermath(interrupt.stop);
     view.skip(skipped);
     this.#done = true;
-    if (before === undefined) return;
+    if (before === undefined) {
+      await this.#observed.endInput();
+      return;
+    }
     if (before.length > 0) view.compare([...before, this.#outcome()]);
     view.stay();
     await untilOver(this.#client, this.#observed, interrupt.stop);

@@ -1,9 +1,10 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, methods, namedBy } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, type Stage, toFailure } from "../failure.js";
-import type { Interrupt } from "../interrupt.js";
+import { aborted, type Interrupt } from "../interrupt.js";
 import type { FrameRow } from "../output/conversation-rows.js";
 import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../target/route.js";
 import type { Target } from "../target/target.js";
@@ -30,6 +31,9 @@ export interface ObserveOptions {
   readonly onObservation: (observation: Observation) => void;
 }
 
+/** Milliseconds for which a server may go on to write after its input has ended. */
+const exitTime = 1_000;
+
 /** Connects to a target and observes all frames. Owns its channels: after `close`, no process is left. */
 export class ObservedTarget {
   /** The frames so far. */
@@ -44,6 +48,8 @@ export class ObservedTarget {
   /** The URL and headers of the last POST of the client. */
   #lastPost: { readonly url: URL; readonly headers: Headers } | undefined;
   #ended: string | undefined;
+  /** Aborts when the server's process has ended. */
+  #exited = new AbortController();
   #error: Error | undefined;
 
   constructor(target: Target, options: ObserveOptions) {
@@ -142,6 +148,7 @@ export class ObservedTarget {
     this.#stderr = stderr;
     this.#dialled = dial({ ...options, onStderr: (chunk) => stderr.push(chunk) });
     this.#ended = undefined;
+    this.#exited = new AbortController();
     return this.#dialled;
   }
 
@@ -162,6 +169,20 @@ export class ObservedTarget {
   readonly #tellHttp = (text: string): void => {
     this.#options.onObservation({ kind: "http", at: this.now, text });
   };
+
+  /**
+   * Ends the input of a command and waits for its exit, for a second at most: what it writes until then is still observed, which it would
+   * not be after `close`.
+   */
+  async endInput(): Promise<void> {
+    const { stdin } = this.#dialled ?? {};
+    if (stdin === undefined || this.#ended !== undefined) return;
+    stdin.end();
+    const timer = new AbortController();
+    const late = wait(exitTime, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([aborted(this.#exited.signal), aborted(this.#options.interrupt.stop), late]);
+    timer.abort();
+  }
 
   /** Closes the channels, and resolves when the server has exited. */
   async close(): Promise<void> {
@@ -192,6 +213,7 @@ export class ObservedTarget {
   #tellEnd(how: string | undefined): void {
     if (how === undefined || this.#ended !== undefined) return;
     this.#ended = how;
+    this.#exited.abort();
     this.#options.onObservation({ kind: "life", at: this.now, text: how });
   }
 
