@@ -6,6 +6,8 @@ export interface Port {
   readonly port: string;
   /** The name under which its failure shows. Default: the port. */
   readonly shown?: string;
+  /** Whether the number of calls depends on the time that sockets take: the N-th may not come. Default: false. */
+  readonly isTimed?: boolean;
   converse(plant: Plant): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 import type { MembersOf } from "../base/check-members.js";
-import { systemClock } from "../base/clock.js";
 import { type OpenOptions, openMembers, randomOf, type SessionOpener } from "../client/session/open-session.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
@@ -147,11 +146,10 @@ class OpenBridge extends ForwardingServer implements Bridge {
       maxClients,
       ...rest
     } = options;
-    const { clock = systemClock } = options;
     const required = revision === undefined ? {} : { revision: knownRevision(revision) };
     this.info = info;
     this.#options = options;
-    const { report } = peerSettings(options);
+    const { report, clock } = peerSettings(options);
     this.#settings = {
       open,
       reopen,

@@ -1,6 +1,6 @@
 import { ByteBudget, processBudget } from "../base/byte-budget.js";
 import type { MembersOf } from "../base/check-members.js";
-import { type Clock, systemClock } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
 import { escapeControls } from "../base/escape-controls.js";
 import { type Decoded, decode, Problem } from "./codec/decode.js";
 import { encodeFailure } from "./codec/encode.js";
@@ -12,6 +12,7 @@ import { type Limits, limitsMembers, serverLimits } from "./limits.js";
 import type { ErrorObject, Id, Params } from "./message.js";
 import { baseProfile, type Profile } from "./profile.js";
 import type { Reporter } from "./report.js";
+import { steadyClock } from "./steady-clock.js";
 
 /** Options for reading and answering messages. */
 export interface PeerOptions {
@@ -32,7 +33,7 @@ export interface PeerOptions {
   readonly report?: Reporter;
   /** The name that a request refers to, e.g. of a tool, for fault reports. Default: reports name only the method. */
   readonly nameOf?: (method: string, params: Params | undefined) => string | undefined;
-  /** Default: the machine's. */
+  /** The clock of timeouts. Where it fails, the machine's takes its place, and `report` receives the fault. Default: the machine's. */
   readonly clock?: Clock;
   /**
    * Whether a number that a double would write otherwise (`12345678901234567890`, `1.0`) comes as an `ExactNumber`, inside of
@@ -89,7 +90,7 @@ export function peerSettings(options: PeerOptions): PeerSettings {
     mapError: options.mapError,
     report,
     nameOf: nameOf && ((method, params) => answered("nameOf", () => nameOf(method, params), report)),
-    clock: options.clock ?? systemClock,
+    clock: steadyClock(options.clock, report),
     exactNumbers: options.exactNumbers ?? false,
     tolerance: options.tolerance,
   };

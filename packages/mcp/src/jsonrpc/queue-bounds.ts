@@ -1,5 +1,6 @@
 import type { MembersOf } from "../base/check-members.js";
-import { type Clock, systemClock } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
+import { steadyClock } from "./steady-clock.js";
 
 /** Bounds of the queue for a peer that does not read. */
 export interface QueueBounds {
@@ -31,7 +32,7 @@ export class UnreadError extends Error {
 /** The bounds with their defaults. */
 export function queueBoundsOf(bounds: QueueBounds): Required<QueueBounds> {
   const { highWaterBytes = 1024 * 1024, maxQueuedBytes = 32 * 1024 * 1024, stallTimeout = 30_000 } = bounds;
-  return { highWaterBytes, maxQueuedBytes, stallTimeout, clock: bounds.clock ?? systemClock };
+  return { highWaterBytes, maxQueuedBytes, stallTimeout, clock: steadyClock(bounds.clock) };
 }
 
 /** Queued bytes of one stream that no budget is charged for: there are few of them, and counting each short frame costs time. */

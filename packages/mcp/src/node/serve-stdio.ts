@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { Connection } from "../jsonrpc/connection.js";
+import { steadyClock } from "../jsonrpc/steady-clock.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
@@ -35,10 +36,11 @@ export async function serveStdio(served: Servable, options: ServeStdioOptions = 
   requireServable("serveStdio", served);
   checkMembers("serveStdio", options, serveStdioMembers);
   const { parentWatch = true, ...transport } = options;
-  const { clock, limits } = transport;
+  const { limits } = transport;
+  const clock = steadyClock(transport.clock, transport.report);
   const channel = stdioChannel({
     parentWatch,
-    ...(clock !== undefined && { clock }),
+    clock,
     ...(limits?.frameBytes !== undefined && { frameBytes: limits.frameBytes }),
   });
   const connection = serveChannel(served, channel, transport);
@@ -92,7 +94,9 @@ class StdioChannel extends StreamChannel {
   constructor({ parentWatch = true, ...options }: StdioChannelOptions) {
     super(process.stdin, process.stdout, { ...options, keepsOutputOpen: true });
     // Destroying stdin ends the channel as its end does, so running calls may finish.
-    this.#stopWatch = parentWatch ? watchParent(() => process.stdin.destroy(), options) : () => undefined;
+    this.#stopWatch = parentWatch
+      ? watchParent(() => process.stdin.destroy(), { clock: steadyClock(options.clock) })
+      : () => undefined;
   }
 
   override close(): Promise<void> {

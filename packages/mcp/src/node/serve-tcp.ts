@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
-import { systemClock } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
 import { settlesWithin } from "../base/settles-within.js";
 import {
@@ -17,6 +17,7 @@ import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, inHook, reporterOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import { faultOf, type Reporter } from "../jsonrpc/report.js";
+import { steadyClock } from "../jsonrpc/steady-clock.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
@@ -152,6 +153,7 @@ class SocketServer implements TcpServer {
   readonly #server: Server;
   readonly #open: AcceptTcp;
   readonly #options: AcceptOptions;
+  readonly #clock: Clock;
   readonly #connections = new Set<Connection>();
   readonly #admission: ConcurrencyLimit;
   readonly #peers: Peers;
@@ -165,6 +167,7 @@ class SocketServer implements TcpServer {
     this.#server = server;
     this.#open = open;
     this.#options = options;
+    this.#clock = steadyClock(options.clock, options.report);
     this.address = addressOf(server);
     this.closed = closedOf(server);
     server.on("connection", (socket) => this.#accept(socket));
@@ -225,7 +228,7 @@ class SocketServer implements TcpServer {
     socket.on("error", () => socket.destroy());
     try {
       const asked = Promise.resolve(inHook("auth", () => auth(socket)));
-      if (!(await settlesWithin(asked, authTimeout, this.#options.clock ?? systemClock))) {
+      if (!(await settlesWithin(asked, authTimeout, this.#clock))) {
         fail(new Error(`a connection was not authenticated within ${authTimeout} ms`));
         return;
       }
@@ -245,7 +248,7 @@ class SocketServer implements TcpServer {
   #serve(socket: Socket, { peer, budget, auth }: TcpCaller): void {
     const isLocal = "path" in this.address;
     try {
-      const channel = new AcceptedChannel(socket, !isLocal, this.#options);
+      const channel = new AcceptedChannel(socket, !isLocal, { ...this.#options, clock: this.#clock });
       const connection = requireConnection(atOnce("accept", () => this.#open(channel, { peer, budget, auth })));
       this.#connections.add(connection);
       void connection.closed.then(() => this.#connections.delete(connection));

@@ -1,9 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
-import { type Clock, systemClock } from "../base/clock.js";
+import type { Clock } from "../base/clock.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
+import { steadyClock } from "../jsonrpc/steady-clock.js";
 import { defaultHost, describeAddress, requireAddress, type SocketAddress } from "./listen.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "./stream-channel.js";
 import { closeWhenVanished } from "./vanished-peers.js";
@@ -39,9 +40,10 @@ class DialledChannel extends StreamChannel {
   #connected = false;
 
   constructor(address: SocketAddress, options: TcpChannelOptions) {
-    const { connectTimeout = 10_000, clock = systemClock } = options;
+    const { connectTimeout = 10_000 } = options;
+    const clock = steadyClock(options.clock);
     const socket = dial(address, connectTimeout, clock);
-    super(socket, socket, { frameBytes: clientLimits.frameBytes, ...options });
+    super(socket, socket, { frameBytes: clientLimits.frameBytes, ...options, clock });
     this.#to = describeAddress(address);
     socket.once("connect", () => {
       this.#connected = true;

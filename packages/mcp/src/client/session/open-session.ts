@@ -1,5 +1,4 @@
 import type { MembersOf } from "../../base/check-members.js";
-import { systemClock } from "../../base/clock.js";
 import { kindOf } from "../../base/json.js";
 import { isPromise } from "../../base/maybe-promise.js";
 import { longestTimer, settlesWithin } from "../../base/settles-within.js";
@@ -101,9 +100,9 @@ interface Spent {
  * @throws RpcError the error of the server; LocalError `protocol` without a common revision, or as `Connection.call`
  */
 export async function openOnChannel(dial: ChannelFactory, options: OpenOptions): Promise<ClientSession> {
-  const { clock = systemClock } = options;
+  const { clock, report } = peerSettings(options);
   const milliseconds = Math.min(probePatience(options), longestTimer);
-  const slow = clock.setTimer(() => peerSettings(options).report({ kind: "slow-start", milliseconds }), milliseconds);
+  const slow = clock.setTimer(() => report({ kind: "slow-start", milliseconds }), milliseconds);
   try {
     return await openInAttempts(dial, options);
   } finally {
@@ -142,7 +141,7 @@ async function resume(transport: ClientConnection, options: OpenOptions): Promis
 
 /** Sends `server/discover`; without a response in time, `initialize` as well. */
 async function probeFirst(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
-  const { identity, revision, era = revision?.era, timeout = defaultTimeouts.idle, clock = systemClock } = options;
+  const { identity, revision, era = revision?.era, timeout = defaultTimeouts.idle } = options;
   const patience = probePatience(options);
   const isRequired = era === "stateless";
   const stop = new AbortController();
@@ -154,7 +153,7 @@ async function probeFirst(transport: ClientConnection, options: OpenOptions): Pr
       isSettled = true;
     },
   });
-  if (isRequired || (await settlesWithin(settled(probed), patience, clock)))
+  if (isRequired || (await settlesWithin(settled(probed), patience, transport.connection.settings.clock)))
     return afterProbe(transport, options, await probed);
   return initializeToo(transport, options, { probed, isSettled: () => isSettled, stop });
 }

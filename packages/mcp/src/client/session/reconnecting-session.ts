@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../base/clock.js";
+import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
@@ -9,6 +9,7 @@ import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
 import { sleep } from "../../jsonrpc/sleep.js";
+import { steadyClock } from "../../jsonrpc/steady-clock.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
@@ -92,8 +93,8 @@ export class ReconnectingSession implements ClientSession {
     emitter: NotificationEmitter,
     reopen: Reopen | undefined,
   ) {
-    this.clock = options.clock ?? systemClock;
     this.report = reporterOf(options.report);
+    this.clock = steadyClock(options.clock, this.report);
     this.random = randomOf(options);
     this.timeout = options.timeout ?? defaultTimeouts.idle;
     this.totalTimeout = options.totalTimeout ?? defaultTimeouts.total;

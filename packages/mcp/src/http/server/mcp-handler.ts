@@ -1,4 +1,3 @@
-import { systemClock } from "../../base/clock.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { Problem } from "../../jsonrpc/codec/decode.js";
 import type { Message } from "../../jsonrpc/message.js";
@@ -46,7 +45,7 @@ export class McpHandler extends HttpServerHandler {
 
   /** @throws TypeError for an invalid allowed host, origin or header */
   constructor(server: Servable, options: HttpOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
-    const { legacySse = false, keepAlive = defaultKeepAlive, clock = systemClock } = options;
+    const { legacySse = false, keepAlive = defaultKeepAlive } = options;
     super(
       options,
       peerSettings({ ...options, nameOf, profile: mcpProfile, exactNumbers: server.exactNumbers === true }),
@@ -56,7 +55,7 @@ export class McpHandler extends HttpServerHandler {
       server,
       settings,
       streams: streamLimits(settings),
-      keepAlive: new KeepAlive(clock, keepAlive),
+      keepAlive: new KeepAlive(settings.clock, keepAlive),
       closing,
       authorization,
     });
@@ -127,8 +126,9 @@ function shouldDeclareRevision(request: HttpRequest, message: Message): boolean 
 }
 
 function bindingOf(calls: PostedCalls, options: HttpOptions): HandshakeBinding {
-  const { sessions = {}, legacySse = false, clock = systemClock } = options;
-  const { eventStore = new MemoryEventStore(clock), ...limits } = typeof sessions === "object" ? sessions : {};
+  const { sessions = {}, legacySse = false } = options;
+  const { eventStore = new MemoryEventStore(calls.endpoint.settings.clock), ...limits } =
+    typeof sessions === "object" ? sessions : {};
   const config: SessionsConfig = {
     transport: transportOf(options),
     limits: { ...defaultSessionLimits, ...limits },

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { type Clock, systemClock } from "../../base/clock.js";
+import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { escapeControls } from "../../base/escape-controls.js";
 import { isObject, kindOf } from "../../base/json.js";
@@ -11,6 +11,7 @@ import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { excerpt, type Reporter } from "../../jsonrpc/report.js";
+import { steadyClock } from "../../jsonrpc/steady-clock.js";
 import { StreamChannel, type StreamChannelOptions, streamMembers } from "../stream-channel.js";
 import { type Command, commandMembers, start, startFailure } from "./command.js";
 import { ProcessGroup } from "./process-group.js";
@@ -99,7 +100,7 @@ class ProcessChannel implements ChildChannel {
   constructor(command: Command, options: ChildChannelOptions) {
     this.#command = command;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = steadyClock(options.clock, options.report);
     try {
       this.#child = start(command);
       this.#attach(this.#child);
@@ -180,7 +181,11 @@ class ProcessChannel implements ChildChannel {
     stderr?.on("error", () => undefined); // The output so far is kept, and nothing depends on the rest.
     // The pipes are missing if the system could not create them.
     if (stdin && stdout) {
-      this.#stream = new StreamChannel(stdout, stdin, { frameBytes: clientLimits.frameBytes, ...this.#options });
+      this.#stream = new StreamChannel(stdout, stdin, {
+        frameBytes: clientLimits.frameBytes,
+        ...this.#options,
+        clock: this.#clock,
+      });
     }
   }
 

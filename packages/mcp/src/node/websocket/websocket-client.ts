@@ -1,8 +1,9 @@
 import { WebSocket } from "ws";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { systemClock } from "../../base/clock.js";
+import type { Clock } from "../../base/clock.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
+import { steadyClock } from "../../jsonrpc/steady-clock.js";
 import { type WebSocketOptions, webSocketChannel, webSocketMembers } from "../../transport/websocket.js";
 import type { WebSocketConstructor, WebSocketLike } from "../../transport/websocket-writer.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
@@ -37,15 +38,16 @@ export function nodeWebSocketChannel(
 ): Channel {
   checkMembers("nodeWebSocketChannel", options, nodeWebSocketMembers);
   const { headers, pingInterval, pongTimeout, ...rest } = options;
-  return webSocketChannel(target, { WebSocket: socketsWith(options), ...rest });
+  const clock = steadyClock(options.clock);
+  return webSocketChannel(target, { WebSocket: socketsWith({ ...options, clock }), ...rest, clock });
 }
 
 function socketsWith({
   headers = {},
   frameBytes = clientLimits.frameBytes,
-  clock = systemClock,
+  clock,
   ...intervals
-}: NodeWebSocketOptions): WebSocketConstructor {
+}: NodeWebSocketOptions & { readonly clock: Clock }): WebSocketConstructor {
   return class extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {
       super(url, protocols, { headers, ...socketOptions(frameBytes) });
