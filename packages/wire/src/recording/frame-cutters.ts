@@ -177,7 +177,8 @@ export class EventCutter {
     const events: CutEvent[] = [];
     let from = this.#skipsLineFeed && chunk[0] === newline ? 1 : 0;
     if (chunk.length > 0) this.#skipsLineFeed = false;
-    for (let to = endOfLine(chunk, from); to >= 0; to = endOfLine(chunk, from)) {
+    const ends = new LineEnds(chunk);
+    for (let to = ends.after(from); to >= 0; to = ends.after(from)) {
       const event = this.#take(this.#line.finish(chunk.subarray(from, to), t));
       if (event !== undefined) events.push(event);
       from = to + 1;
@@ -237,11 +238,28 @@ export class EventCutter {
   }
 }
 
-/** The end of the line that begins here; negative if it is not there yet. */
-function endOfLine(chunk: Uint8Array, from: number): number {
-  const feed = chunk.indexOf(newline, from);
-  const carriage = chunk.subarray(from, feed < 0 ? chunk.length : feed).indexOf(carriageReturn);
-  return carriage < 0 ? feed : from + carriage;
+/** Finds the ends of the lines of a chunk, each byte once: a chunk may have only one of the two kinds of line breaks. */
+class LineEnds {
+  readonly #chunk: Uint8Array;
+  #feed = -1;
+  #carriage = -1;
+
+  constructor(chunk: Uint8Array) {
+    this.#chunk = chunk;
+  }
+
+  /** The end of the line that begins there; negative if it is not there yet. The offsets of a chunk must not decrease. */
+  after(from: number): number {
+    if (this.#feed < from) this.#feed = this.#next(newline, from);
+    if (this.#carriage < from) this.#carriage = this.#next(carriageReturn, from);
+    const end = Math.min(this.#feed, this.#carriage);
+    return end === Number.POSITIVE_INFINITY ? -1 : end;
+  }
+
+  #next(byte: number, from: number): number {
+    const at = this.#chunk.indexOf(byte, from);
+    return at < 0 ? Number.POSITIVE_INFINITY : at;
+  }
 }
 
 /** A frame of a body, with its bytes as they were sent. */

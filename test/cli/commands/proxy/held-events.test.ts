@@ -43,3 +43,41 @@ test("an event stream whose reader has gone away ends, and so does its source", 
   await forwarded;
   expect(from.destroyed).toBe(true);
 });
+
+/** What is forwarded with a breakpoint set: the events that were held, and all bytes. */
+async function held(chunks: readonly Uint8Array[]): Promise<{ readonly events: number; readonly text: string }> {
+  let events = 0;
+  const written: Buffer[] = [];
+  const to = new Writable({ write: (chunk: Buffer, _encoding, done) => done(void written.push(chunk)) });
+  const fateOf: EventHandling["fateOf"] = () => {
+    events += 1;
+    return Promise.resolve({ did: "send" });
+  };
+  await forwardEvents(Readable.from(chunks), to, { ...open, isActive: () => true, fateOf });
+  to.end();
+  await once(to, "finish");
+  return { events, text: Buffer.concat(written).toString() };
+}
+
+test.each(["\n", "\r", "\r\n"])(
+  "held events are found however their bytes are cut, with the line break %j",
+  async (end) => {
+    const text = [": comment", "", "data: 1", "id: 7", "", "data: 2", "data: 3", "", "", "data: 4", "", "rest"].join(
+      end,
+    );
+    for (const length of [1, 2, 3, 5, 8, 100]) {
+      const chunks = Array.from({ length: Math.ceil(text.length / length) }, (_, index) =>
+        Buffer.from(text.slice(index * length, (index + 1) * length)),
+      );
+      expect(await held(chunks), `${length}`).toEqual({ events: 3, text });
+    }
+  },
+);
+
+// Bytes that are looked at or copied again with each chunk would be half a terabyte here.
+test("an event of 4 MiB that comes in tiny chunks is looked at once", async () => {
+  const chunks = Array.from({ length: 4 * 65_536 - 16 }, () => Buffer.from("data: 123456789\n"));
+  const { events, text } = await held([...chunks, Buffer.from("\n")]);
+  expect(events).toBe(1);
+  expect(text).toHaveLength(16 * chunks.length + 1);
+});

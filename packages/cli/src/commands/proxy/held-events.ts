@@ -26,7 +26,6 @@ const mostWaiting = 64 * 1024;
 /** The longest event that is held, in bytes; a longer one is forwarded as it arrives. */
 const longestEvent = 4 * 1024 * 1024;
 
-const nothing = new Uint8Array(0);
 const passes: Promise<Fate> = Promise.resolve({ did: "send" });
 
 const [newline, carriageReturn] = [0x0a, 0x0d];
@@ -37,31 +36,26 @@ const [newline, carriageReturn] = [0x0a, 0x0d];
  */
 export async function forwardEvents(from: Readable, to: Writable, handling: EventHandling): Promise<void> {
   const held = new Set<Promise<void>>();
-  /** The bytes of an incomplete event. */
-  let rest: Uint8Array = nothing;
+  const splitter = new EventSplitter();
   let isWhole = true;
   const write = (bytes: Uint8Array): void => {
     to.write(handling.rewriter === undefined ? bytes : handling.rewriter.push(bytes));
   };
   for await (const bytes of from as AsyncIterable<Uint8Array>) {
-    if (!handling.isActive() && rest.length === 0) {
+    if (!handling.isActive() && splitter.length === 0) {
       write(bytes);
       handling.chunk(bytes);
       isWhole = endsWithEvent(bytes);
     } else {
-      rest = Buffer.concat([rest, bytes]);
-      for (let end = endOfEvent(rest); end !== undefined; end = endOfEvent(rest)) {
-        const event = rest.subarray(0, end);
-        rest = rest.subarray(end);
+      for (const event of splitter.push(bytes)) {
         const passed = isWhole ? passEvent(event, write, handling) : passTail(event, write, handling);
         isWhole = true;
         if (passed === undefined) continue; // Written already.
         held.add(passed);
         void passed.then(() => held.delete(passed));
       }
-      if (rest.length > longestEvent) {
-        passTail(rest, write, handling);
-        rest = nothing;
+      if (splitter.length > longestEvent) {
+        passTail(splitter.end(), write, handling);
         isWhole = false;
       }
     }
@@ -69,7 +63,7 @@ export async function forwardEvents(from: Readable, to: Writable, handling: Even
     if (to.destroyed) return;
   }
   await Promise.all(held);
-  if (rest.length > 0) passTail(rest, write, handling);
+  if (splitter.length > 0) passTail(splitter.end(), write, handling);
   if (handling.rewriter !== undefined) to.write(handling.rewriter.end());
 }
 
@@ -121,19 +115,63 @@ function endsWithEvent(bytes: Uint8Array): boolean {
   return /(?:\n\n|\r\r|\r\n\r\n)$/.test(Buffer.from(bytes.subarray(-4)).toString("latin1"));
 }
 
-/** The offset after the first blank line; undefined without one. */
-function endOfEvent(bytes: Uint8Array): number | undefined {
-  let isLineStart = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte !== newline && byte !== carriageReturn) {
-      isLineStart = false;
-      continue;
-    }
-    const isPair = byte === carriageReturn && bytes[at + 1] === newline;
-    if (isLineStart) return at + (isPair ? 2 : 1);
-    if (isPair) at += 1;
-    isLineStart = true;
+/** Splits an event stream after each blank line. It looks at each byte once, and copies it once. */
+class EventSplitter {
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+  #isLineStart = false;
+  /** Whether the last byte was a carriage return: a line feed after it belongs to the same line break. */
+  #isAfterCarriageReturn = false;
+
+  /** The bytes of the incomplete event. */
+  get length(): number {
+    return this.#length;
   }
-  return undefined;
+
+  /** Takes the next bytes, which the caller must not write to again, and returns the events that they complete. */
+  push(bytes: Uint8Array): readonly Uint8Array[] {
+    const events: Uint8Array[] = [];
+    let from = 0;
+    for (let end = this.#endOfEvent(bytes, from); end !== undefined; end = this.#endOfEvent(bytes, from)) {
+      this.#keep(bytes.subarray(from, end));
+      events.push(this.end());
+      from = end;
+    }
+    this.#keep(bytes.subarray(from));
+    return events;
+  }
+
+  /** Returns the bytes of the incomplete event, and forgets them. */
+  end(): Uint8Array {
+    const [only] = this.#pieces;
+    const bytes = only !== undefined && this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces);
+    this.#pieces.length = 0;
+    this.#length = 0;
+    return bytes;
+  }
+
+  #keep(piece: Uint8Array): void {
+    if (piece.length === 0) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+  }
+
+  /** The offset after the next blank line; undefined without one. */
+  #endOfEvent(bytes: Uint8Array, from: number): number | undefined {
+    for (let at = from; at < bytes.length; at += 1) {
+      const byte = bytes[at];
+      const isSecondHalf = this.#isAfterCarriageReturn && byte === newline;
+      this.#isAfterCarriageReturn = byte === carriageReturn;
+      if (isSecondHalf) continue;
+      const isBreak = byte === newline || byte === carriageReturn;
+      const isBlank = isBreak && this.#isLineStart;
+      this.#isLineStart = isBreak;
+      if (!isBlank) continue;
+      this.#isLineStart = false;
+      const isPair = byte === carriageReturn && bytes[at + 1] === newline;
+      if (isPair) this.#isAfterCarriageReturn = false;
+      return at + (isPair ? 2 : 1);
+    }
+    return undefined;
+  }
 }
