@@ -34,7 +34,8 @@ import {
   type SignIn,
 } from "./authorization-server.js";
 import { Clients } from "./clients.js";
-import { Grants, grantTtl } from "./grants.js";
+import { Grants } from "./grants.js";
+import { KeptUpstreamTokens } from "./kept-upstream-tokens.js";
 import { digest, randomSecret, Secrets } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
 import { type AuthorizationStore, memoryAuthorizationStore, namedStore } from "./state-store.js";
@@ -173,19 +174,6 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   return { ...protectedServer, endpoints: server, upstreamToken: (caller) => upstream.token(caller) };
 }
 
-/** The tokens of one grant, as they are kept encrypted. */
-interface KeptTokens {
-  readonly accessToken: string;
-  readonly refreshToken?: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt?: number;
-}
-
-/** Whether an access token can be used for another half a minute. */
-function isFresh({ expiresAt = Number.POSITIVE_INFINITY }: KeptTokens): boolean {
-  return expiresAt > Date.now() + 30_000;
-}
-
 /** A state of the query of a callback can be any text, which no store should get for a key. */
 async function keyOfState(state: string): Promise<string> {
   return `state:${await digest(state)}`;
@@ -200,8 +188,7 @@ class Upstream {
   readonly #issuer: URL;
   readonly #client: Client;
   #metadata: Promise<UpstreamMetadata> | undefined;
-  /** The refreshes that run: a refresh token of the provider may be usable only once. */
-  readonly #refreshes = new Map<string, Promise<string>>();
+  readonly #tokens: KeptUpstreamTokens;
 
   constructor(options: OAuthProxyOptions, callback: string, store: AuthorizationStore, secrets: Secrets) {
     const { upstream, clientId } = options;
@@ -209,6 +196,7 @@ class Upstream {
     this.#callback = callback;
     this.#store = store;
     this.#secrets = secrets;
+    this.#tokens = new KeptUpstreamTokens(store, secrets);
     this.#client = { client_id: clientId };
     if (typeof upstream === "string") {
       this.#issuer = requireSecureUrl("oauthProxy: upstream", upstream);
@@ -242,12 +230,8 @@ class Upstream {
   async token({ claims }: Identity): Promise<string> {
     const grantId = claims?.grant_id;
     if (typeof grantId !== "string") throw new Error("oauthProxy: the caller did not sign in at the upstream provider");
-    const kept = await this.#kept(grantId);
-    if (isFresh(kept)) return kept.accessToken;
-    const running =
-      this.#refreshes.get(grantId) ?? this.#refresh(grantId).finally(() => this.#refreshes.delete(grantId));
-    this.#refreshes.set(grantId, running);
-    return running;
+    const { accessToken } = await this.#tokens.refreshed(grantId, (refreshToken) => this.#refresh(refreshToken));
+    return accessToken;
   }
 
   /** Keeps the request until the user comes back; the state is its only key, and is used once. */
@@ -295,7 +279,7 @@ class Upstream {
       if (subject === undefined)
         return { request, outcome: new OAuthError("access_denied", "this user has no access") };
       const grantId = crypto.randomUUID();
-      await this.#keep(grantId, granted);
+      await this.#tokens.keep(grantId, granted);
       const scopes = request.scopes.filter((scope) => allowed.includes(scope));
       return { request, outcome: { subject, scopes, grantId } };
     } catch (error) {
@@ -327,39 +311,16 @@ class Upstream {
     return typeof found === "string" && found !== "" ? found : undefined;
   }
 
-  /** Reads the tokens again: those that led here may be older than a refresh that has ended, and their refresh token be used up. */
-  async #refresh(grantId: string): Promise<string> {
-    const kept = await this.#kept(grantId);
-    if (isFresh(kept)) return kept.accessToken;
-    const { refreshToken } = kept;
-    if (refreshToken === undefined)
-      throw new Error("oauthProxy: the upstream token has expired, and the provider gave no refresh token");
+  async #refresh(refreshToken: string): Promise<TokenEndpointResponse> {
     const server = await this.#server();
     const args = [server, this.#client, this.#authentication(), refreshToken] as const;
     const response = await refreshTokenGrantRequest(...args, this.#requestOptions());
-    const granted = await processRefreshTokenResponse(server, this.#client, response);
-    return this.#keep(grantId, { refresh_token: refreshToken, ...granted });
-  }
-
-  async #keep(grantId: string, granted: TokenEndpointResponse): Promise<string> {
-    const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = granted;
-    const tokens: KeptTokens = {
-      accessToken,
-      ...(refreshToken === undefined ? {} : { refreshToken }),
-      ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1000 }),
-    };
-    await this.#store.set(
-      `upstream:${grantId}`,
-      await this.#secrets.seal("upstream-tokens", { grantId, tokens }),
-      grantTtl,
-    );
-    return accessToken;
+    return processRefreshTokenResponse(server, this.#client, response);
   }
 
   /** Forgets the tokens of a grant and revokes them at the provider, if it offers that. Why that failed, for the operator. */
   async #revoke(grantId: string): Promise<string | undefined> {
-    await this.#refreshes.get(grantId)?.catch(() => undefined); // Otherwise its tokens would be kept after this.
-    const kept = await this.#opened(grantId, await this.#store.take(`upstream:${grantId}`));
+    const kept = await this.#tokens.take(grantId);
     if (kept === undefined) return undefined;
     const failed = (reason: string): string => `the tokens of the provider were not revoked: ${reason}`;
     try {
@@ -376,19 +337,6 @@ class Upstream {
     } catch (error) {
       return failed(thrownText(error));
     }
-  }
-
-  async #kept(grantId: string): Promise<KeptTokens> {
-    const kept = await this.#opened(grantId, await this.#store.get(`upstream:${grantId}`));
-    if (kept === undefined)
-      throw new Error("oauthProxy: the upstream tokens of the caller have expired: sign in again");
-    return kept;
-  }
-
-  /** Undefined for tokens of another grant: a store could be written to by others. */
-  async #opened(grantId: string, sealed: string | undefined): Promise<KeptTokens | undefined> {
-    const opened = sealed === undefined ? undefined : await this.#secrets.open("upstream-tokens", sealed);
-    return opened?.grantId === grantId ? (opened.tokens as KeptTokens) : undefined; // Only `#keep` seals this kind.
   }
 
   #authentication(): ReturnType<typeof ClientSecretPost> {

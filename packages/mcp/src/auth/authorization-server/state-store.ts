@@ -10,7 +10,10 @@ export interface AuthorizationStore {
   get(key: string): MaybePromise<string | undefined>;
   /** @param ttl seconds until the value expires */
   set(key: string, value: string, ttl: number): MaybePromise<void>;
-  /** Removes a value and returns it. Of several calls at once, only one gets it: codes and refresh tokens are used once. */
+  /**
+   * Removes a value and returns it, in one step: of several calls at once, of any process, only one gets it. Codes and refresh tokens are
+   * used once by it, also the refresh tokens of the provider.
+   */
   take(key: string): MaybePromise<string | undefined>;
 }
 
