@@ -17,7 +17,14 @@ const rows: Readonly<Record<string, readonly string[]>> = {
   client: ["session", "protocol", "jsonrpc", "schema", "base"],
   http: ["session", "protocol", "transport/framing", "jsonrpc", "base"],
   // The features stay out: HTTP runs calls and does not know tools.
-  "http/server": ["http", "server/servable", "server/session", "server/required-scopes", "auth/resource-server"],
+  "http/server": [
+    "http",
+    "server/servable",
+    "server/session",
+    "server/required-scopes",
+    "auth/addresses",
+    "auth/resource-server",
+  ],
   "http/client": ["http", "client/session"],
   node: [
     "http/server",

@@ -18,7 +18,7 @@ export interface TokenRequest {
  *
  * - `identity`: the token is valid for this server.
  * - `invalid`: it is not, whatever the reason. The client gets 401 with `invalid_token`.
- * - `unavailable`: it cannot be verified now, because the authorization server does not respond. The client gets 503 and keeps its token.
+ * - `unavailable`: it cannot be verified now, because the authorization server does not respond, or too many are being verified. The client gets 503 and keeps its token.
  */
 export type Verification =
   | {
@@ -39,6 +39,8 @@ export type Verification =
       readonly kind: "unavailable";
       /** For the operator. It contains no token. */
       readonly reason: string;
+      /** Whether a limit of this server is the reason, such as that of one network address. Default: false. */
+      readonly isLimit?: boolean;
     };
 
 /** Which DPoP proofs a server verifies (RFC 9449). */

@@ -52,7 +52,11 @@ export class RemoteVerification {
     this.#remembered.delete(key);
     const verification = this.#places.use(address, () => this.#verify(token));
     if (verification === undefined)
-      return { kind: "unavailable", reason: "as many tokens as may be are being verified, in all or of one address" };
+      return {
+        kind: "unavailable",
+        reason: "as many tokens as may be are being verified, in all or of one address",
+        isLimit: true,
+      };
     const begun: Remembered = { verification, until: undefined };
     this.#remembered.set(key, begun);
     let until = 0;

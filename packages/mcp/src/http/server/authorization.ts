@@ -76,14 +76,16 @@ export class Authorization {
   /**
    * The caller of a request, or why it is not served. Never rejects.
    * @param address the network of the caller, by which limits are counted
+   * @param remedy what the operator can do about a limit that was reached; default: unknown
    */
   async identify(
     request: Pick<HttpRequest, "method" | "url" | "header">,
     address: string | undefined,
+    remedy: () => string | undefined = () => undefined,
   ): Promise<Identity | Denial> {
     const auth = this.#auth;
     try {
-      if (isResourceServer(auth)) return await this.#verify(auth, request, address);
+      if (isResourceServer(auth)) return await this.#verify(auth, request, address, remedy);
       const { method, url } = request;
       const asked = { method, url, header: (name: string) => request.header(name) };
       Object.setPrototypeOf(asked, foreignRequestMembers);
@@ -131,14 +133,16 @@ export class Authorization {
   /**
    * The response of the authorization server at this origin, if the request is for one of its endpoints. It checks the request itself.
    * @param callerOf the anonymous caller, by whose network limits are counted
+   * @param remedy what the operator can do about a limit that was reached
    */
   endpoint(
     request: HttpRequest,
     callerOf: () => { readonly peer: string | undefined; readonly budget: ByteBudget },
+    remedy: () => string | undefined,
   ): Promise<HttpResponse> | undefined {
     const { endpoints } = isResourceServer(this.#auth) ? this.#auth : {};
     return endpoints?.paths.includes(pathOf(request.url)) === true
-      ? this.#endpoint(endpoints, request, callerOf())
+      ? this.#endpoint(endpoints, request, callerOf(), remedy)
       : undefined;
   }
 
@@ -146,6 +150,7 @@ export class Authorization {
     endpoints: AuthEndpoints,
     request: HttpRequest,
     { peer, budget }: { readonly peer: string | undefined; readonly budget: ByteBudget },
+    remedy: () => string | undefined,
   ): Promise<HttpResponse> {
     const { method, url } = request;
     const header = (name: string): string | undefined => request.header(name);
@@ -153,7 +158,7 @@ export class Authorization {
     const asked = { method, url, header, text, ...(peer === undefined ? {} : { address: peer }) };
     const { reason, fault, status, headers, body } = await endpoints.handle(asked);
     if (fault !== undefined) this.#report(faultOf("auth", fault));
-    if (reason !== undefined) this.#refused(reason);
+    if (reason !== undefined) this.#refused(status === 503 ? withRemedy(reason, remedy) : reason);
     return { status, headers, body };
   }
 
@@ -166,7 +171,12 @@ export class Authorization {
     return this.#metadataAt;
   }
 
-  async #verify(auth: ResourceServer, request: TokenRequest, address: string | undefined): Promise<Identity | Denial> {
+  async #verify(
+    auth: ResourceServer,
+    request: TokenRequest,
+    address: string | undefined,
+    remedy: () => string | undefined,
+  ): Promise<Identity | Denial> {
     const header = request.header("authorization");
     if (header === undefined) return this.#denial(401, required);
     const { scheme = "", token = "" } = credentials.exec(header)?.groups ?? {};
@@ -188,7 +198,8 @@ export class Authorization {
     };
     const verified: Verification = await inHook("auth", () => auth.verify(token, asked));
     if (verified.kind === "unavailable") {
-      this.#report(faultOf("auth", new Error(verified.reason)));
+      const { reason, isLimit } = verified;
+      this.#report(faultOf("auth", new Error(isLimit === true ? withRemedy(reason, remedy) : reason)));
       return { status: 503, reason: "tokens cannot be verified now: retry later", headers: { "retry-after": "30" } };
     }
     if (verified.kind === "invalid") {
@@ -233,6 +244,11 @@ export class Authorization {
   #refused(reason: string): void {
     this.#report({ kind: "unauthorized", reason });
   }
+}
+
+function withRemedy(reason: string, remedy: () => string | undefined): string {
+  const known = remedy();
+  return known === undefined ? reason : `${reason}; ${known}`;
 }
 
 /** Whether an outcome is a denial. An identity has no status. */

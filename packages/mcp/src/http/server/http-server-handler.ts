@@ -1,3 +1,4 @@
+import { addressKind } from "../../auth/addresses.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
@@ -80,7 +81,9 @@ export abstract class HttpServerHandler {
         const identity =
           authorization === undefined
             ? undefined
-            : await authorization.identify(request, networkOf(this.#address(request)));
+            : await authorization.identify(request, networkOf(this.#address(request)), () =>
+                this.#sharedLimit(request),
+              );
         if (identity !== undefined && isDenial(identity)) {
           response = this.refuse(identity.status, identity.reason, identity.headers);
         } else {
@@ -115,7 +118,8 @@ export abstract class HttpServerHandler {
       const metadata = authorization.metadata(request, this.definitionScopes);
       if (metadata !== undefined) return metadata;
       const callerOf = (): HttpCaller => this.#peers.caller(undefined, this.#address(request));
-      return authorization.endpoint(request, callerOf)?.catch((error: unknown) => this.#failed(request, error));
+      const endpoint = authorization.endpoint(request, callerOf, () => this.#sharedLimit(request));
+      return endpoint?.catch((error: unknown) => this.#failed(request, error));
     } catch (error) {
       return this.#failed(request, error);
     }
@@ -143,6 +147,16 @@ export abstract class HttpServerHandler {
   #address(request: HttpRequest): string | undefined {
     const addressOf = this.#addressOf;
     return addressOf === undefined ? request.address : atOnce("addressOf", () => addressOf(request));
+  }
+
+  /** Why a limit by addresses was reached, if it is that of all callers of a reverse proxy; undefined for another caller. */
+  #sharedLimit(request: HttpRequest): string | undefined {
+    const { address } = request;
+    if (this.#addressOf !== undefined || address === undefined) return undefined;
+    if (["x-forwarded-for", "forwarded"].every((name) => request.header(name) === undefined)) return undefined;
+    // The headers can be written by anybody; a proxy is on this machine or in its network.
+    if (!["loopback", "private"].includes(addressKind(address))) return undefined;
+    return `all callers of the proxy at ${address} share one limit: set addressOf`;
   }
 
   #failed(request: HttpRequest, error: unknown): HttpResponse {
