@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { devAuth, oauth } from "@parlance/mcp/auth";
+import { bearerAuth, devAuth, oauth } from "@parlance/mcp/auth";
 import { fileTokenStore } from "@parlance/mcp/auth-node";
 import { connect, textOf } from "@parlance/mcp/client";
 import { connectStdio, serveHttp } from "@parlance/mcp/node";
@@ -41,9 +41,7 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   const refused = await user.run("call", server.url, "read");
   expect(refused.code, refused.stderr).toBe(3);
   expect(refused.stderr).toContain("the server requires a sign-in\n");
-  expect(refused.stderr).toContain(
-    `→ parlance login ${server.url}, or for machines --header-env Authorization=TOKEN\n`,
-  );
+  expect(refused.stderr).toContain(`→ parlance login ${server.url}, or for machines --bearer-env TOKEN\n`);
 
   const signedIn = await user.run("login", server.url);
   expect(signedIn.stderr).toContain(`To sign in, open:\n\n  ${issuer.url}/`);
@@ -110,6 +108,23 @@ test("logout revokes the tokens where the authorization server can, and deletes 
   expect(alone).toMatchObject({ code: 3, stdout: `deleted the tokens for ${http.url}\n` });
   expect(alone.stderr).toContain("the tokens were not revoked: ");
   expect((await user.run("whoami")).stderr).toContain("not signed in");
+});
+
+test("a machine gives its token in an environment variable, with or without the scheme", async () => {
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  server.tool("whoami", {}, (_, { auth }) => `${auth?.subject}`);
+  const verify = (token: string): { subject: string } | undefined =>
+    token === "abc" ? { subject: "robot" } : undefined;
+  const resource = "https://mcp.example.com/mcp";
+  const auth = bearerAuth({ resource, authorizationServers: ["https://login.example.com"], verify });
+  await using http = await serveHttp(server, { auth, report: () => undefined });
+  const call = (target: string, env: Readonly<Record<string, string>>) =>
+    start(["call", "--bearer-env", "TOKEN", target, "whoami"], env).ended;
+  for (const TOKEN of ["abc", "Bearer abc", " abc\n"]) {
+    expect(await call(http.url, { TOKEN })).toMatchObject({ code: 0, stdout: "robot\n" });
+  }
+  expect((await call(http.url, { TOKEN: "" })).stderr).toContain("TOKEN is not set here");
+  expect((await call("node server.js", { TOKEN: "abc" })).stderr).toContain("--bearer-env is for requests to a URL");
 });
 
 onLinux("of four sign-ins at once one opens a page; the others say what they wait for, and use its token", async () => {

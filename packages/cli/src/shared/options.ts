@@ -12,6 +12,8 @@ export interface ConversationFlags {
   readonly env?: Readonly<Record<string, string>>;
   readonly header?: readonly Header[];
   readonly headerEnv?: readonly Header[];
+  /** The `Authorization` header with a token of an environment variable. */
+  readonly bearerEnv?: Header;
   /** The values of `${input:id}` in a configuration. */
   readonly input?: Readonly<Record<string, string>>;
 }
@@ -30,6 +32,7 @@ export function addConversationOptions(
     .option("--env <name[=value]>", "add this environment variable to a started command; may be repeated", variable)
     .option("--header <name: value>", "send this header with every request to a URL; may be repeated", header)
     .option("--header-env <name[=variable]>", "the same, with the value of an environment variable", headerEnv)
+    .option("--bearer-env <variable>", "send the access token in this environment variable to a URL", bearerEnv)
     .option("--input <id=value>", "the value of an input in the configuration of a host; may be repeated", input);
 }
 
@@ -87,6 +90,15 @@ function headerEnv(text: string, others: readonly Header[] = []): readonly Heade
   return [...others, [name, value]];
 }
 
+function bearerEnv(variable: string): Header {
+  const token = process.env[variable]?.trim();
+  if (token === undefined || token === "") throw new InvalidArgumentError(`${variable} is not set here.`);
+  // Many variables have the scheme already, because they are sent as a header elsewhere.
+  const entry: Header = ["Authorization", /^bearer /i.test(token) ? token : `Bearer ${token}`];
+  if (!isSendable(entry)) throw new InvalidArgumentError(`${variable} has characters that no token has.`);
+  return entry;
+}
+
 function input(text: string, others: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (id === undefined || value === undefined) throw new InvalidArgumentError("Write id=value.");
@@ -110,24 +122,24 @@ export function collect(text: string, others: readonly string[] = []): readonly 
 export async function chooseTarget(
   word: string | undefined,
   command: readonly string[] | undefined,
-  { env, header, headerEnv = [], input = {} }: TargetFlags,
+  { env, header, headerEnv = [], bearerEnv, input = {} }: TargetFlags,
 ): Promise<Target> {
   const target = await namedTarget(word, command, input);
-  if ((header !== undefined || headerEnv.length > 0) && target.kind !== "url")
+  const given = [...(header ?? []), ...headerEnv, ...(bearerEnv === undefined ? [] : [bearerEnv])];
+  if (given.length > 0 && target.kind !== "url")
     throw usageFailure(
-      `--header is for requests to a URL, and ${target.title} is not a URL`,
+      `${header === undefined && headerEnv.length === 0 ? "--bearer-env" : "--header"} is for requests to a URL, and ${target.title} is not a URL`,
       "--env gives a command variables",
     );
   if (env !== undefined && target.kind !== "command")
     throw usageFailure(`--env is for a command, and ${target.title} is not a command`);
   if (target.kind === "command") return { ...target, env: { ...target.env, ...env } };
   if (target.kind === "module") return target;
-  const given = [...(header ?? []), ...headerEnv];
   const names = new Set(given.map(([name]) => name.toLowerCase()));
   return { ...target, headers: [...target.headers.filter(([name]) => !names.has(name.toLowerCase())), ...given] };
 }
 
-type TargetFlags = Pick<ConversationFlags, "env" | "header" | "headerEnv" | "input">;
+type TargetFlags = Pick<ConversationFlags, "env" | "header" | "headerEnv" | "bearerEnv" | "input">;
 
 function namedTarget(
   word: string | undefined,

@@ -83,7 +83,7 @@ test("without a token only the authorization is examined, by the newest revision
   const { code, found, stderr } = await check(url);
   expect(code).toBe(3);
   expect(stderr).toContain(`${url} requires a token: only its authorization was examined`);
-  expect(stderr).toContain(`parlance login ${url}, or for machines --header-env Authorization=TOKEN`);
+  expect(stderr).toContain(`parlance login ${url}, or for machines --bearer-env TOKEN`);
   expect([...found].flatMap(([version, probes]) => (probes.length > 0 ? [version] : []))).toEqual(["2026-07-28"]);
   const probes = found.get("2026-07-28") ?? [];
   expect(probes.filter(({ is }) => is === "passed").map(({ id }) => id)).toEqual([

@@ -200,7 +200,7 @@ function namesMetadata({ headers }: Response): boolean {
 export function signInRemedy(url: string, scopes: readonly string[] = []): string {
   // Both come from the server, and the line is there to be pasted into a shell.
   const words = [...scopes.flatMap((scope) => ["--scope", scope]), url].map(shellWord);
-  return `parlance login ${words.join(" ")}, or for machines --header-env Authorization=TOKEN`;
+  return `parlance login ${words.join(" ")}, or for machines --bearer-env TOKEN`;
 }
 
 /** A failed sign-in as a failure of the command; undefined for any other error. */
