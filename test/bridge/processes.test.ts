@@ -4,7 +4,7 @@ import { type Client, connect, RpcError } from "@parlance/mcp/client";
 import { type ChildChannel, childChannel } from "@parlance/mcp/node";
 import { describe, expect, test, vi } from "vitest";
 
-import { fixture, main, parlance, start } from "../cli/run.js";
+import { fixture, main, start, startInForm } from "../cli/run.js";
 import { claim, initialize, initialized, modern, request } from "../testing/frames.js";
 
 /** For what another process does: many are under way, on a machine that may be busy. */
@@ -167,7 +167,7 @@ describe("the command line", () => {
     [["bridge", "--header", "A: b", ...far], /--header is for requests to a URL/],
     [["bridge", "https://[/mcp"], /is not a URL/],
   ])("%j is refused", async (words, why) => {
-    const { code, stdout, stderr } = await parlance(words);
+    const { code, stdout, stderr } = await startInForm(words).ended;
     expect(stderr).toMatch(why);
     expect(stdout).toBe("");
     expect(code).toBe(1);

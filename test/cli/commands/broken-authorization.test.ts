@@ -9,7 +9,7 @@ import {
   startSignInServer,
 } from "../../auth/client/protected-server.js";
 import { isLong } from "../../testing/forms.js";
-import { start } from "../run.js";
+import { startInForm } from "../run.js";
 
 /** The fault of a server or its authorization server, and the output of each command. */
 interface Fault {
@@ -166,7 +166,7 @@ async function newUser() {
   await chmod(browser, 0o755);
   const PARLANCE_CREDENTIALS = join(folder, "credentials.json");
   const env = { PATH: `${folder}:${process.env.PATH}`, PARLANCE_CREDENTIALS, COLUMNS: "400" };
-  return (...args: string[]) => start(args, env).ended;
+  return (...args: string[]) => startInForm(args, env).ended;
 }
 
 /** Every third fault in the short form. */

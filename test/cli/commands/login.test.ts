@@ -10,7 +10,7 @@ import { connectStdio, serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, onTestFinished, test } from "vitest";
 import { startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
-import { main, start } from "../run.js";
+import { main, start, startInForm } from "../run.js";
 
 /** A user whose browser approves at once, and whose tokens are kept in a folder of their own. */
 async function newUser() {
@@ -21,7 +21,7 @@ async function newUser() {
   await chmod(browser, 0o755);
   const file = join(folder, "credentials.json");
   const env = { PATH: `${folder}:${process.env.PATH}`, PARLANCE_CREDENTIALS: file };
-  return { file, env, run: (...args: string[]) => start(args, env).ended };
+  return { file, env, run: (...args: string[]) => startInForm(args, env).ended };
 }
 
 async function newServers() {
@@ -43,7 +43,8 @@ onLinux("after a sign-in every command has the tokens, until the sign-out", asyn
   expect(refused.stderr).toContain("the server requires a sign-in\n");
   expect(refused.stderr).toContain(`→ parlance login ${server.url}, or for machines --bearer-env TOKEN\n`);
 
-  const signedIn = await user.run("login", server.url);
+  // In a process, because the library writes to the standard error of its process.
+  const signedIn = await start(["login", server.url], user.env).ended;
   expect(signedIn.stderr).toContain(`To sign in, open:\n\n  ${issuer.url}/`);
   expect(signedIn).toMatchObject({ code: 0 });
   expect(signedIn.stdout).toMatch(
@@ -293,7 +294,7 @@ test("with --device it prints a code, and signs in once the user has entered it 
   let answer: string | undefined = "authorization_pending";
   issuer.behaviour.device = { interval: 0.1, answer: () => answer };
   const user = await newUser();
-  const run = start(["login", "--device", server.url], user.env);
+  const run = startInForm(["login", "--device", server.url], user.env);
   await run.untilError("and enter the code WDJB-MJHT, which is valid for 10 minutes");
   answer = undefined;
   const { code, stdout, stderr } = await run.ended;
@@ -318,7 +319,7 @@ test("with --device a denial is said in the words of the authorization server", 
 test("Ctrl-C ends the wait for the user of a device code at once", async () => {
   const { issuer, server } = await newServers();
   issuer.behaviour.device = { interval: 600, answer: () => undefined };
-  const run = start(["login", "--device", server.url], (await newUser()).env);
+  const run = startInForm(["login", "--device", server.url], (await newUser()).env);
   await run.untilError("and enter the code");
   run.interrupt();
   expect(await run.ended).toMatchObject({ code: 130, stdout: "" });

@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { connect } from "@parlance/mcp/client";
 import { afterEach, expect, test } from "vitest";
-import { main, parlance } from "../run.js";
+import { main, parlance, startInForm } from "../run.js";
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -245,14 +245,15 @@ test("the traffic of clients over HTTP is shown and recorded, also after a chang
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const args = ["serve", join(folder, "server.js"), "--http", String(port), "--traffic"];
-  const refused = await parlance(args, { PARLANCE_RECORDINGS: join(folder, "recordings") });
+  const refused = await startInForm(args, { PARLANCE_RECORDINGS: join(folder, "recordings") }).ended;
   expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`port ${port} is not available: `) });
-  expect((await parlance(["serve", join(folder, "server.js"), "--traffic"])).code).toBe(1);
+  expect((await startInForm(["serve", join(folder, "server.js"), "--traffic"]).ended).code).toBe(1);
 });
 
 test("what cannot be served is refused, with the remedy", async () => {
   const { folder } = project();
-  const serveIt = (name: string, ...flags: readonly string[]) => parlance(["serve", join(folder, name), ...flags]);
+  const serveIt = (name: string, ...flags: readonly string[]) =>
+    startInForm(["serve", join(folder, name), ...flags]).ended;
   expect(await serveIt("none.js")).toMatchObject({ code: 3, stderr: expect.stringContaining("there is no file ") });
   expect(await serveIt("greeting.js")).toMatchObject({
     code: 3,
@@ -265,7 +266,7 @@ test("what cannot be served is refused, with the remedy", async () => {
   expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining(`port ${port} is not available: `) });
   expect(refused.stderr).toContain("--http <port>");
   expect((await serveIt("server.js", "--http", "65536")).code).toBe(1);
-  expect((await parlance(["serve", "server.js", "--", "node"])).code).toBe(1);
+  expect((await startInForm(["serve", "server.js", "--", "node"]).ended).code).toBe(1);
 });
 
 test("a TypeScript module is loaded with the tsx of its project, and reloaded with what it imports", async () => {
