@@ -27,8 +27,17 @@ export interface Expectation {
   readonly optional: boolean;
 }
 
-/** The verdict of a published schema on a part. */
+const expectations = new Map<string, Expectation>();
+
+/** The verdict of a published schema on a part. It is found once: the search goes through all definitions. */
 export function expectationOf(version: string, part: NamedPart): Expectation {
+  const key = `${version} ${part.of} ${part.sender} ${part.method}`;
+  const expectation = expectations.get(key) ?? findExpectation(version, part);
+  expectations.set(key, expectation);
+  return expectation;
+}
+
+function findExpectation(version: string, part: NamedPart): Expectation {
   const definitions = definitionsOf(version);
   const kind = part.of === "notification" ? "Notification" : "Request";
   const [name = "", message] = Object.entries(definitions).find(isMessage) ?? [];
