@@ -55,8 +55,7 @@ describe.each(folders)("%s", (folder) => {
   });
 
   test("packs its license, its README and what its entries name, and no sources", async () => {
-    const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: join(root, folder) });
-    const [{ files }] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
+    const { files } = await packed(join(root, folder));
     const paths = files.map(({ path }) => path);
     const { bin = {}, exports = {} } = await readPackage(folder);
     const targets = Object.values(exports).flatMap((target) =>
@@ -90,13 +89,31 @@ test("the command takes at most 8 MB when it is installed, with everything that 
 async function installedBytes(folder: string): Promise<number> {
   const path = await realpath(join(root, folder));
   if (path.startsWith(join(root, "packages"))) {
-    const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: path });
-    const [{ unpackedSize }] = JSON.parse(stdout) as readonly [{ readonly unpackedSize: number }];
-    return unpackedSize;
+    return (await packed(path)).unpackedSize;
   }
   const found = await readdir(path, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => stat(join(parentPath, name)));
   return (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+}
+
+interface Packed {
+  readonly files: readonly { readonly path: string }[];
+  readonly unpackedSize: number;
+}
+
+const packs = new Map<string, Promise<Packed>>();
+
+/** What npm packs of a folder. npm is started once for each. */
+function packed(path: string): Promise<Packed> {
+  const pack = packs.get(path) ?? packAnew(path);
+  packs.set(path, pack);
+  return pack;
+}
+
+async function packAnew(path: string): Promise<Packed> {
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: path });
+  const [pack] = JSON.parse(stdout) as readonly [Packed];
+  return pack;
 }
 
 test("every file of the repository that names its address names the same one", async () => {
