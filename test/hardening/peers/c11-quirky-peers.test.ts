@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
-import { childChannel } from "@parlance/mcp/node";
+import type { Channel } from "@parlance/mcp/jsonrpc";
+import { childChannel, streamChannel } from "@parlance/mcp/node";
 import { afterAll, describe, expect, test } from "vitest";
 import { fixture } from "../../cli/run.js";
+import { play } from "../../fixtures/quirky-server.js";
 import { isLong } from "../../testing/forms.js";
 import {
   type HttpAnswer,
@@ -29,11 +32,23 @@ async function use(target: Parameters<typeof connect>[0], options: ConnectOption
   }
 }
 
-function overStdio({ answers, ...script }: StdioPeer, lenient: boolean): Promise<string> {
+function overStdio(peer: StdioPeer, lenient: boolean): Promise<string> {
   const sound = Object.fromEntries(Object.entries(soundAnswers).map(([method, line]) => [method, [line]]));
-  const argument = JSON.stringify({ ...script, answers: { ...sound, ...answers } });
-  const command = { command: process.execPath, args: [fixture("quirky-server.js"), argument] };
-  return use(() => childChannel(command, { exitGrace: 100 }), { lenient });
+  const script: StdioPeer = { ...peer, answers: { ...sound, ...peer.answers } };
+  // In the short form, only peers whose quirk is about the process are one.
+  const isProcess = isLong || peer.exit !== undefined || peer.stderr !== undefined;
+  return use(() => (isProcess ? startedPeer(script) : playedPeer(script)), { lenient });
+}
+
+function startedPeer(script: StdioPeer): Channel {
+  const args = [fixture("quirky-server.js"), JSON.stringify(script)];
+  return childChannel({ command: process.execPath, args }, { exitGrace: 100 });
+}
+
+function playedPeer(script: StdioPeer): Channel {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  void play(script, input, output).then(() => output.end());
+  return streamChannel(output, input);
 }
 
 async function overHttp(peer: HttpPeer, lenient: boolean): Promise<string> {
