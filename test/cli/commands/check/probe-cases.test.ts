@@ -80,7 +80,8 @@ function channelTo(server: RawServer): ReturnType<typeof memoryChannels>[0] {
 const generous = 20_000;
 const short = 1_000;
 
-describe.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
+// At the same time, because the clients of silent servers wait.
+describe.concurrent.each(probes.map((probe) => [probe.id, probe] as const))("%s", (_id, probe) => {
   test.each(tried(placesOf(probe)))("passes a server that does as its sentence says in %s", async (_name, place) => {
     const sound = probe.id.startsWith("XA-") ? protectedServer() : {};
     expect(await found(place, sound, generous)).toEqual({ is: "passed" });
