@@ -26,6 +26,7 @@ const longForms = [
   "test/examples/contacts-import.test.ts",
   "test/examples/contacts-questions.test.ts",
   "test/interop/!(http).test.ts",
+  "test/interop/http-client.test.ts", // which the pattern before it does not exclude
   "test/portable/portable.test.ts",
   "test/protocol/shapes/equivalence.test.ts",
   "test/web/!(page|page-server).test.ts",
