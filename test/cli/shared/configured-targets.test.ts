@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, test } from "vitest";
+import { inForm } from "../../testing/forms.js";
 import { fixture, parlanceIn, type Ran } from "../run.js";
 
 const node = process.execPath;
@@ -73,15 +74,18 @@ test.concurrent.each([
   expect(code).toBe(0);
 });
 
-test.concurrent.each([
-  ["claude-desktop", `${settings}/Claude/claude_desktop_config.json`, { mcpServers: { fs: started } }],
+/** Configurations by host. The short form wraps one of each format: JSON, JSON with comments, TOML, and the file of a project. */
+const wrapped: readonly (readonly [host: string, file: string, content: unknown])[] = [
   ["claude-code", ".claude.json", { numStartups: 7, mcpServers: { fs: started } }],
   ["vscode", "project/.vscode/mcp.json", `{ "servers": { "fs": ${JSON.stringify(started)}, /* last */ }, }`],
-  ["cursor", ".cursor/mcp.json", { mcpServers: { fs: started } }],
-  ["windsurf", ".codeium/windsurf/mcp_config.json", { mcpServers: { fs: started } }],
   ["codex", ".codex/config.toml", toml],
   ["mcp.json", "project/.mcp.json", { mcpServers: { fs: started } }],
-])(
+  ["claude-desktop", `${settings}/Claude/claude_desktop_config.json`, { mcpServers: { fs: started } }],
+  ["cursor", ".cursor/mcp.json", { mcpServers: { fs: started } }],
+  ["windsurf", ".codeium/windsurf/mcp_config.json", { mcpServers: { fs: started } }],
+];
+
+test.concurrent.each(inForm({ long: wrapped, short: wrapped.slice(0, 4) }))(
   "a server of %s is wrapped, records when it is started as configured, and is unwrapped",
   async (host, file, content) => {
     const at = home({ [file]: content });

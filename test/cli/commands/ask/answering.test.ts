@@ -158,7 +158,7 @@ test.concurrent.each([
 
 describe.runIf(hasTerminals)("at a terminal", () => {
   test.concurrent.each(eras)("a form is asked field by field, in %s", async (revision) => {
-    const run = inTerminal(["call", "--revision", revision, "book", ...library]);
+    const run = inTerminal(["call", "--revision", revision, ...target, "book", ...program]);
     await run.answer("asks you to fill in a form: Who travels?", "");
     await run.answer("Name (at least 2 characters, required): ", "A");
     await run.answer("at least 2 characters", "");
@@ -179,7 +179,7 @@ describe.runIf(hasTerminals)("at a terminal", () => {
   });
 
   test.concurrent("several of a list are chosen by their numbers, and a form can be edited", async () => {
-    const run = inTerminal(["call", "extras", ...library]);
+    const run = inTerminal(["call", ...target, "extras", ...program]);
     await run.answer("[c]ancel: ", "y");
     await run.answer("extras (numbers, separated by commas, at most 2 of them, required): ", "1, 2, 3");
     await run.answer("extras (", "1");
@@ -190,28 +190,28 @@ describe.runIf(hasTerminals)("at a terminal", () => {
   });
 
   test.concurrent("a form is declined, and Ctrl-D cancels it", async () => {
-    const declined = inTerminal(["call", "book", ...library]);
+    const declined = inTerminal(["call", ...target, "book", ...program]);
     await declined.answer("[c]ancel: ", "d");
     expect((await declined.ended).stdout).toContain('{"action":"decline"}');
-    const cancelled = inTerminal(["call", "book", ...library]);
+    const cancelled = inTerminal(["call", ...target, "book", ...program]);
     await cancelled.type("[c]ancel: ", "\u0004");
     expect((await cancelled.ended).stdout).toContain('{"action":"cancel"}');
   });
 
   test.concurrent("Ctrl-C ends the command", async () => {
-    const run = inTerminal(["call", "book", ...library]);
+    const run = inTerminal(["call", ...target, "book", ...program]);
     await run.type("[c]ancel: ", "\u0003");
     expect((await run.ended).code).toBe(130);
   });
 
   test.concurrent("a page is shown whole, with its host, before anybody agrees", async () => {
-    const run = inTerminal(["call", "pay", ...library]);
+    const run = inTerminal(["call", ...target, "pay", ...program]);
     await run.answer("https://pay.example/42\n  on the host pay.example\nOpen it in your browser", "");
     expect((await run.ended).stdout).toContain('{"action":"accept"}');
   });
 
   test.concurrent("a person answers in the place of a model", async () => {
-    const run = inTerminal(["call", "model", ...library]);
+    const run = inTerminal(["call", ...target, "model", ...program]);
     await run.answer("system: Be brief\nuser: What is 2 + 2?", "It is");
     await run.answer("> It is", "four");
     await run.answer("> four", "");
@@ -219,7 +219,7 @@ describe.runIf(hasTerminals)("at a terminal", () => {
   });
 
   test.concurrent("folders are asked for, and must be there", async () => {
-    const run = inTerminal(["call", "where", ...library]);
+    const run = inTerminal(["call", ...target, "where", ...program]);
     await run.answer("Folders, separated by commas (none: press Enter): ", "/no/such");
     await run.answer("there is no folder /no/such", folder);
     expect((await run.ended).stdout).toContain(pathToFileURL(folder).href);
