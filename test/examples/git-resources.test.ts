@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type CompletionReference, latest, latestHandshake, versions } from "@parlance/mcp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TextResourceContents } from "../../packages/mcp/src/protocol/types/content.js";
+import { inForm } from "../testing/forms.js";
 import { type GitClient, openServer } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 
@@ -31,7 +32,7 @@ describe("in a repository with two branches and staged changes", () => {
   });
   afterAll(() => repository[Symbol.dispose]());
 
-  describe.each(versions)("a client of %s", (revision) => {
+  describe.each(inForm({ long: versions, short: eras }))("a client of %s", (revision) => {
     let git: GitClient;
     beforeAll(async () => {
       git = await openServer(repository, { revision });

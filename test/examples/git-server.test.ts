@@ -2,6 +2,7 @@ import { chmodSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from
 import { join } from "node:path";
 import { latest, latestHandshake, versions } from "@parlance/mcp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inForm } from "../testing/forms.js";
 import { type GitClient, openServer } from "./git-client.js";
 import { Folder, newRepository } from "./repository.js";
 
@@ -30,7 +31,7 @@ describe("in a repository with some history and changes", () => {
   });
   afterAll(() => repository[Symbol.dispose]());
 
-  describe.each(versions)("a client of %s", (revision) => {
+  describe.each(inForm({ long: versions, short: eras }))("a client of %s", (revision) => {
     let git: GitClient;
     beforeAll(async () => {
       git = await openServer(repository, { revision });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { handshakeVersions, latest, latestHandshake } from "@parlance/mcp";
 import { connect, type InputHandlers } from "@parlance/mcp/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isLong } from "../testing/forms.js";
 import { initialize, modern, stateless } from "../testing/frames.js";
 import { ask } from "./contacts-client.js";
 import { Program } from "./program.js";
@@ -56,13 +57,14 @@ interface Platform {
   readonly path?: string;
 }
 
+/** Those with `isLong` are of the long form: the short one has one that parses the body, one with `fetch` in Node, and one without Node. */
 const platforms: readonly Platform[] = [
-  { name: "Express", isThere: isInstalled, start: express },
+  { name: "Express", isThere: isInstalled && isLong, start: express },
   { name: "Express behind its body parser", isThere: isInstalled, start: express, path: "/parsed/contacts" },
-  { name: "Fastify", isThere: isInstalled, start: () => node("fastify.js") },
+  { name: "Fastify", isThere: isInstalled && isLong, start: () => node("fastify.js") },
   { name: "Hono", isThere: isInstalled, start: () => node("hono.js") },
-  { name: "Bun", isThere: hasRuntimes, start: bun },
-  { name: "Deno", isThere: hasRuntimes, start: deno },
+  { name: "Bun", isThere: hasRuntimes && isLong, start: bun },
+  { name: "Deno", isThere: hasRuntimes && isLong, start: deno },
   { name: "a worker", isThere: isInstalled, start: () => worker() },
 ];
 

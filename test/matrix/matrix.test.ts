@@ -28,10 +28,12 @@ const all = Object.keys(transports).flatMap((transport) =>
     .flatMap((revision) => kinds.map((kind) => [transport, revision, kind] as const)),
 );
 
-/** The short form: every revision in memory, and every other transport in one revision, by each kind in turn. */
+/** The short form: every revision in memory, and every other transport in one revision, by one of the kinds in turn. */
 const diagonal = Object.keys(transports).flatMap((transport, at) => {
   const own = all.filter(([name]) => name === transport);
-  return transport === "memory" ? own : own.slice(at % own.length).slice(0, 1);
+  return transport === "memory"
+    ? own.filter((_own, place) => place % 4 === 0 || place % 4 === 3)
+    : own.slice(at % own.length).slice(0, 1);
 });
 
 const combinations = inForm({ long: all, short: diagonal });

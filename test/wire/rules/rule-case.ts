@@ -2,6 +2,7 @@ import { versions } from "@parlance/mcp";
 import { bytesOf, Conversation, type Entry, type FrameEntry, rules, type Verdict } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import type { Party } from "../../../packages/wire/src/recording/frame.js";
+import { isLong } from "../../testing/forms.js";
 import { recorded, type Said } from "../recording/recorded.js";
 import { carriersOf, type HttpCarrier, overHttp } from "./over-http.js";
 import { type Talk, talkOf } from "./talk.js";
@@ -90,6 +91,15 @@ export function crossingsOf({ where, stdioOnly }: RuleCase): readonly Crossing[]
   });
 }
 
+let lastTurn = 0;
+
+/** The rows of a case that are tried: all in the long form, and every third one in the short form, beginning with another one each time. */
+export function tried<T>(rows: readonly T[]): readonly T[] {
+  lastTurn += 1;
+  const first = lastTurn % Math.min(3, rows.length);
+  return isLong ? rows : rows.filter((_row, at) => at % 3 === first);
+}
+
 function isStreamable(transport: HttpCarrier | undefined): boolean {
   return transport !== undefined && transport !== "HTTP with SSE";
 }
@@ -113,7 +123,7 @@ export function testRules(cases: readonly RuleCase[]): void {
         const entries = crossing.carry(each.legal(crossing.talk));
         return entries === undefined ? [] : [[crossing.name, entries] as const];
       });
-      test.each(breaking)("is seen in %s, and nothing else is", (_name, entries, transport) => {
+      test.each(tried(breaking))("is seen in %s, and nothing else is", (_name, entries, transport) => {
         expect(rule, `there is no rule ${each.rule}`).toBeDefined();
         const { verdicts, rows } = readAll(entries);
         const found = verdicts.filter((verdict) => verdict.rule === rule);
@@ -136,7 +146,7 @@ export function testRules(cases: readonly RuleCase[]): void {
         expect(row).toBe(counted.at(-1 - back));
         if (text !== undefined) expect(textOf(row?.entry, verdict)).toBe(text);
       });
-      test.each(keeping)("is kept in %s", (_name, entries) => {
+      test.each(tried(keeping))("is kept in %s", (_name, entries) => {
         const { verdicts } = readAll(entries);
         expect(wordsOf(broken(verdicts))).toEqual([]);
         expect(wordsOf(verdicts.filter((verdict) => verdict.rule === rule))).toEqual([]);
