@@ -3,7 +3,7 @@ import { inForm } from "../testing/forms.js";
 import { Schedule } from "./conversation/schedule.js";
 import { createRandom, seed } from "./random.js";
 
-const stepsInAll = inForm({ long: 200_000, short: 40_000 });
+const stepsInAll = inForm({ long: 200_000, short: 20_000 });
 const longest = 160;
 /** Far enough apart that no two seeds have a conversation in common. */
 const spread = 0x9e37_79b1;

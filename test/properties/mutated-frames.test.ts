@@ -5,7 +5,7 @@ import { PipedServer } from "./conversation/piped-server.js";
 import { mutatedFrame } from "./mutated-frames.js";
 import { createRandom, type Random, seed } from "./random.js";
 
-const frameCount = inForm({ long: 100_000, short: 20_000 });
+const frameCount = inForm({ long: 100_000, short: 10_000 });
 const framesAtOnce = 500;
 const frameBytes = 4_096;
 const megabyte = 1024 * 1024;

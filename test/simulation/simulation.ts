@@ -5,7 +5,7 @@ import { Link, type Open } from "./link.js";
 import { finish, type Nonces, operate } from "./operations.js";
 
 /** How many seeds there are over all simulations, and how many operations each of them is good for. */
-export const operationsPerSeed: number = inForm({ long: 100_000, short: 20_000 });
+export const operationsPerSeed: number = inForm({ long: 100_000, short: 10_000 });
 const count = inForm({ long: 5, short: 1 });
 /** Seeds of one simulation: one if the environment names it. */
 export const seeds: readonly number[] =

@@ -8,7 +8,7 @@ export function inForm<T>({ long, short }: { readonly long: T; readonly short: T
   return isLong ? long : short;
 }
 
-/** Runs of a property: all of them in the long form, a fifth in the short one. */
+/** Runs of a property: all of them in the long form, a tenth in the short one, but at least two. */
 export function runs(all: number): number {
-  return inForm({ long: all, short: Math.ceil(all / 5) });
+  return inForm({ long: all, short: Math.max(2, Math.ceil(all / 10)) });
 }

@@ -6,12 +6,13 @@ import { createServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, test } from "vitest";
 import { readBody } from "../../../packages/mcp/src/http/client/body.js";
+import { inForm } from "../../testing/forms.js";
 import { modern, stateless } from "../../testing/frames.js";
 import { heap } from "./heap.js";
 
 const server = createServer({ name: "bytes", version: "1" });
-const count = 256 * 1024;
-const allowed = 4 * 1024 * 1024; // Sixteen bytes for each; an object for each would be ten times that.
+const count = inForm({ long: 256, short: 128 }) * 1024;
+const allowed = 16 * count; // Sixteen bytes for each; an object for each would be ten times that.
 
 const requestHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 

@@ -8,7 +8,7 @@ import { cases } from "../rules/cases/all-cases.js";
 import { entriesOf } from "../rules/rule-case.js";
 import { talkOf } from "../rules/talk.js";
 
-const transcriptCount = inForm({ long: 6_000, short: 1_000 });
+const transcriptCount = inForm({ long: 6_000, short: 500 });
 
 /** Values in the place of others. */
 const strange = [

@@ -2,6 +2,7 @@ import { httpHandler } from "@parlance/mcp/http";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
+import { inForm } from "../../../testing/forms.js";
 import { parse, request, textOf } from "../../../testing/frames.js";
 import { turn } from "../../../testing/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessCall, statelessPost, written } from "../asked.js";
@@ -126,7 +127,8 @@ describe("a reader that does not read", () => {
     const uris = Array.from({ length: 100 }, (_none, index) => `a:${index}${"x".repeat(8_000)}`);
     for (const uri of uris) await at.ask(sessionPost(session, request(1, "resources/subscribe", { uri })));
     const reader = await read(at, session);
-    for (let rounds = 0; rounds < 300; rounds += 1) {
+    // Each round notifies of 800 kB, and the short form of twice the bound.
+    for (let rounds = 0; rounds < inForm({ long: 300, short: 60 }); rounds += 1) {
       for (const uri of uris) server.changed.resource(uri);
       await turn();
     }
