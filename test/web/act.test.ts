@@ -397,6 +397,40 @@ inBrowser("the page acts", () => {
     expect(faults).toEqual([]);
   });
 
+  test("shows the whole URL that a server asks to open, its host apart, and opens it only for a person", async () => {
+    using folder = new Scratch();
+    await using run = await ServedRun.open(actingServer, folder);
+    await using opened = await OpenedPage.open(run.url);
+    const { page, faults } = opened;
+    const form = page.getByRole("form", { name: /open a URL/ });
+    const call = async (tool: string): Promise<void> => {
+      await page
+        .getByRole("button", { name: new RegExp(`^${tool}\\b`) })
+        .first()
+        .click();
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+      await form.waitFor();
+    };
+    await call("pay");
+    const link = form.getByRole("link");
+    expect(await link.textContent()).toBe("https://library.example/fines/4711?due=2");
+    expect(await link.evaluate(({ rel, target }: HTMLAnchorElement) => [rel, target])).toEqual([
+      "noreferrer",
+      "_blank",
+    ]);
+    await form.getByText("It is a page of library.example").waitFor();
+    expect(page.context().pages()).toHaveLength(1);
+    await form.getByRole("button", { name: "I have opened it" }).click();
+    await page.getByRole("region", { name: "Result" }).getByText('"action":"accept"').waitFor();
+    await page.getByRole("button", { name: "all", exact: true }).click();
+    await call("pay_elsewhere");
+    await form.getByText("It is a page of xn--lbrary-pvf.example:8443").waitFor();
+    await form.getByText(/letters that look like others/).waitFor();
+    await form.getByRole("button", { name: "decline" }).click();
+    await page.getByRole("region", { name: "Result" }).getByText('"action":"decline"').waitFor();
+    expect(faults).toEqual([]);
+  });
+
   test("has no finding of axe in every look: the lists, and a form", async () => {
     using folder = new Scratch();
     await using run = await ServedRun.open(actingServer, folder);
@@ -442,6 +476,7 @@ inBrowser("the page acts", () => {
 
   test.each([
     ["borrow", /fill in a form/],
+    ["pay", /open a URL/],
     ["summarise", /sampling/],
   ])("has no finding of axe in every look: a call of %s that asks for input", async (tool, title) => {
     using folder = new Scratch();

@@ -49,17 +49,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
       <pre class="block" tabIndex={0}>
         {message.split("\n").map(escapeControls).join("\n")}
       </pre>
-      {url !== undefined && (
-        <p>
-          {/^https?:/.test(url) ? (
-            <a href={url} target="_blank" rel="noreferrer">
-              {escapeControls(url)}
-            </a>
-          ) : (
-            <code>{escapeControls(url)}</code>
-          )}
-        </p>
-      )}
+      {url !== undefined && <RequestedUrl url={url} />}
       {kind === "form" && (
         <Members root={schema} members={membersOf(schema)} path="" value={value} faults={[]} onChange={enter} />
       )}
@@ -88,6 +78,34 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
         )}
       </div>
     </form>
+  );
+}
+
+/**
+ * The whole URL that a server asks to open, and its host apart, because a URL can hide it.
+ * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#safe-url-handling
+ */
+function RequestedUrl({ url }: { readonly url: string }): JSX.Element {
+  const shown = escapeControls(url);
+  const host = /^https?:/.test(url) && URL.canParse(url) ? new URL(url).host : undefined;
+  if (host === undefined)
+    return (
+      <p>
+        <code class="requested-url">{shown}</code> This is not a web page: the page has no link to it.
+      </p>
+    );
+  return (
+    <>
+      <p>
+        <a class="requested-url" href={url} target="_blank" rel="noreferrer">
+          {shown}
+        </a>
+      </p>
+      <p>
+        It is a page of <strong>{host}</strong>
+        {/(?:^|\.)xn--/.test(host) && ": the name has letters that look like others"}
+      </p>
+    </>
   );
 }
 
