@@ -55,6 +55,7 @@ const right: readonly (readonly [tool: string, rule: string, message: string, ch
   ["id-as-string", "R-5", '{"jsonrpc":"2.0","id":3,"result":', "3"],
   ["no-jsonrpc", "R-1", '{"jsonrpc":"2.0","id":3,"result":', '"jsonrpc":"2.0",'],
   ["stdout-noise", "S-2", "no message", ""],
+  ["content-no-array", "M-6", `"content":[{"type":"text","text":"hello"}]`, `[{"type":"text","text":"hello"}]`],
 ];
 
 describe.skipIf(executablePath === undefined)("the page", () => {

@@ -246,3 +246,10 @@ test.each([
 ])("%j is said as %s", (versions, words) => {
   expect(spanText(versions)).toBe(words);
 });
+
+test("every rule tells how a program is mended, apart from notes on what may be as it is meant", () => {
+  const without = rules.filter(({ id }) =>
+    explain(id).explanations.every(({ facts }) => facts.every(({ label }) => label !== "to mend")),
+  );
+  expect(without.map(({ id }) => id)).toEqual(["I-5", "I-6", "I-7"]);
+});

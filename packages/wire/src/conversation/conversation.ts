@@ -5,7 +5,7 @@ import type { Entry, FrameEntry, HttpEntry, LifeEntry, StderrEntry } from "../re
 import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
 import { rules as allRules } from "../rules/all.js";
 import { portabilityRules } from "../rules/portability.js";
-import type { Rule, Verdict } from "../rules/rule.js";
+import type { Correction, Rule, Verdict } from "../rules/rule.js";
 import { headerOf, isMessageBody, originOf, pathOf, spokenIn } from "./exchange.js";
 import { Judge } from "./judge.js";
 import { type HttpExchange, type OpenHttpExchange, WireMessage } from "./message.js";
@@ -101,6 +101,16 @@ export class Conversation {
   /** Verdicts of the rules so far, in order. */
   get verdicts(): readonly Verdict[] {
     return this.rows.flatMap(({ verdicts }) => verdicts);
+  }
+
+  /**
+   * What the sender should have sent in place of a faulty message; undefined if the conversation does not tell it. Call it when
+   * everything was read: the session may show later what was right.
+   *
+   * @param row the row with the verdict
+   */
+  correct(verdict: Verdict, row: Row): Correction | undefined {
+    return this.#judge.correct(verdict, row);
   }
 
   /**

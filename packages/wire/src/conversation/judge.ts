@@ -6,6 +6,8 @@ import type { JsonText } from "../json/json-scan.js";
 import type { RecordedVerdict } from "../recording/entry.js";
 import { type Frame, partyOf, type Sender } from "../recording/frame.js";
 import {
+  type Correction,
+  type Faulty,
   type Finding,
   type FrameReading,
   levelOfFinding,
@@ -16,6 +18,7 @@ import {
   type Verdict,
 } from "../rules/rule.js";
 import type { HttpExchange, MessageKind, WireMessage } from "./message.js";
+import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 
 /** The subject of a rule, and the revision that it is judged by. */
@@ -24,6 +27,8 @@ interface Subject<Subject> {
   readonly session: WireSession;
   readonly revision: Revision;
 }
+
+type Check<Of> = (subject: Of, session: WireSession, revision: Revision) => Iterable<Finding>;
 
 type RuleOf<On extends keyof Subjects> = Extract<Rule, { readonly on: On }>;
 
@@ -109,6 +114,30 @@ export class Judge {
       }
     }
     return verdicts;
+  }
+
+  /** What would have been right in place of a finding, if its rule can tell it. Applied to a row of a conversation that was read. */
+  correct(verdict: Verdict, { session, frame, messages, exchange }: Row): Correction | undefined {
+    const rule = this.#rules.find(({ id }) => id === verdict.rule.id);
+    if (rule?.correct === undefined || session === undefined) return undefined;
+    const { pointer = "", header, version } = verdict;
+    const revision = revisionOf(version) ?? latest;
+    const of = <Of>(subject: Of, check: Check<Of>, within = ""): Faulty<Of> => ({
+      subject,
+      pointer: pointer.slice(within.length),
+      header,
+      session,
+      revision,
+      findings: (other) => check(other, session, revision),
+    });
+    if (rule.on === "exchange") return exchange && rule.correct(of(exchange, rule.check));
+    if (rule.on === "message") {
+      const message = messages.find((each) => pointer === each.pointer || pointer.startsWith(`${each.pointer}/`));
+      return message && rule.correct(of(message, rule.check, message.pointer));
+    }
+    if (frame === undefined) return undefined;
+    const reading: FrameReading = { frame, json: frame.json, continues: undefined, line: 1, exchange };
+    return rule.correct(of(reading, rule.check));
   }
 
   /** The verdicts on the original recording that its copy carries, for these rules. */

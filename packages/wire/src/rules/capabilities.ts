@@ -3,6 +3,7 @@ import { type CapabilityUse, isDeclared, usesOf } from "../conversation/capabili
 import type { WireMessage } from "../conversation/message.js";
 import { changeableLists, type WireSession } from "../conversation/session.js";
 import { byEra, inSchema, negotiated, respected } from "./citations.js";
+import { before, nothing } from "./corrections/edits.js";
 import type { Finding, Rule } from "./rule.js";
 
 const negotiation = byEra(negotiated.page, "architecture#capability-negotiation");
@@ -20,6 +21,7 @@ export const capabilityRules: readonly Rule[] = [
     demands: "A client sends only requests for capabilities that the server has declared",
     sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
+    correct: nothing,
     on: "message",
     check: undeclared(({ declarer }) => declarer === "server"),
   },
@@ -35,6 +37,7 @@ export const capabilityRules: readonly Rule[] = [
       "Servers MUST NOT send an `inputRequests` that the client has not declared support for in its capabilities.",
     ),
     page: byEra(negotiated.page, "basic/patterns/mrtr#server-requirements-basic-workflow"),
+    correct: ({ subject: { kind } }) => (kind === "req" ? nothing() : undefined),
     on: "message",
     check: undeclared(({ declarer }) => declarer === "client"),
   },
@@ -46,6 +49,7 @@ export const capabilityRules: readonly Rule[] = [
     demands: "A side sends only notifications of capabilities that it has declared",
     sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
+    correct: nothing,
     on: "message",
     check: undeclared(({ method }) => method !== notifications.message),
   },
@@ -60,6 +64,7 @@ export const capabilityRules: readonly Rule[] = [
     applies: ({ era }) => era === "handshake",
     sentence: "This should only be sent if the client previously sent a resources/subscribe request.",
     page: inSchema("resourceupdatednotification"),
+    correct: nothing,
     on: "message",
     *check({ params }, session) {
       if (!session.isWhole) return;
@@ -78,6 +83,7 @@ export const capabilityRules: readonly Rule[] = [
     demands: "A server that sends log messages declares the logging capability",
     sentence: "Servers that emit log message notifications MUST declare the `logging` capability",
     page: "server/utilities/logging#capabilities",
+    correct: nothing,
     on: "message",
     check: undeclared(({ method }) => method === notifications.message),
   },
@@ -93,6 +99,7 @@ export const capabilityRules: readonly Rule[] = [
       sentence: `When the list of available ${member} changes, servers that declared the \`listChanged\` capability SHOULD send a notification`,
       doubt: "the notification may come after the list",
       page: `server/${member}#list-changed-notification`,
+      correct: ({ subject }) => before(subject, { method: changed }),
       on: "message",
       *check({ context, result, operation }, { isWhole, lists, serverCapabilities: declared }) {
         const before = lists.get(list);

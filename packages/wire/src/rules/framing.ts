@@ -2,6 +2,7 @@ import { decodeUtf8, methods } from "@parlance/mcp/protocol";
 import { type ByteRange, childOf, type JsonArrayNode, literalOf } from "../json/json-node.js";
 import type { JsonFault } from "../json/json-scan.js";
 import { byEra, inSchema, ofJson, ofJsonRpc, oneMessage, onStdio } from "./citations.js";
+import { nothing, unbatched } from "./corrections/edits.js";
 import type { Finding, FrameReading, Rule } from "./rule.js";
 
 /** The rules on every text transport, and on stdio. */
@@ -67,6 +68,7 @@ export const framingRules: readonly Rule[] = [
     demands: "A server writes nothing but messages to stdout",
     sentence: "The server MUST NOT write anything to its `stdout` that is not a valid MCP message.",
     page: onStdio,
+    correct: nothing,
     on: "frame",
     check: noise,
   },
@@ -78,6 +80,7 @@ export const framingRules: readonly Rule[] = [
     demands: "A client writes nothing but messages to the stdin of a server",
     sentence: "The client MUST NOT write anything to the server's `stdin` that is not a valid MCP message.",
     page: onStdio,
+    correct: nothing,
     on: "frame",
     check: noise,
   },
@@ -91,6 +94,7 @@ export const framingRules: readonly Rule[] = [
         ? "If the batch rpc call itself fails to be recognized as an valid JSON or as an Array with at least one value, the response from the Server MUST be a single Response object."
         : oneMessage(revision),
     page: (revision) => (revision.facts.batches ? ofJsonRpc("batch") : inSchema("jsonrpcmessage")(revision)),
+    correct: ({ subject: { frame } }) => unbatched(frame),
     on: "frame",
     *check({ frame, json }, { revision, unknownVersion }) {
       const root = json.isPlain ? undefined : json.root;

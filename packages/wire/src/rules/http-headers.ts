@@ -1,6 +1,7 @@
 import {
   decodeHeaderValue,
   describeValue,
+  encodeHeaderValue,
   isMirrored,
   mcpHeaders,
   methods,
@@ -14,6 +15,8 @@ import type { HttpExchange, WireMessage } from "../conversation/message.js";
 import { namedVersion, type WireSession } from "../conversation/session.js";
 import type { HttpEntry } from "../recording/entry.js";
 import { byEra, ofJson } from "./citations.js";
+import { header } from "./corrections/edits.js";
+import { argumentOf } from "./corrections/meant-values.js";
 import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
@@ -30,6 +33,8 @@ export const httpHeaderRules: readonly Rule[] = [
       "The client MUST include an `Accept` header listing both `application/json` and `text/event-stream` as supported content types.",
     ),
     page: onSending,
+    correct: ({ subject: { request } }) =>
+      header("accept", request.method === "POST" ? `${json}, ${eventStream}` : eventStream),
     on: "exchange",
     *check(exchange, session, revision) {
       const { method } = exchange.request;
@@ -58,6 +63,7 @@ export const httpHeaderRules: readonly Rule[] = [
       "Every POST request to the MCP endpoint MUST include an `MCP-Protocol-Version` header.",
     ),
     page: byEra("basic/transports#protocol-version-header", `${httpPage}#protocol-version-header`),
+    correct: ({ session, revision }) => header(mcpHeaders.protocolVersion, (session.revision ?? revision).version),
     on: "exchange",
     *check(exchange, session, revision) {
       const { request } = exchange;
@@ -75,17 +81,21 @@ export const httpHeaderRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "These headers are REQUIRED for compliance.",
     page: `${httpPage}#standard-request-headers`,
+    correct: ({ subject: { messages }, header: name = "" }) => {
+      const [message] = messages;
+      const said = message && repeated(message).get(name);
+      return header(name, typeof said === "string" ? encodeHeaderValue(said) : undefined);
+    },
     on: "exchange",
     *check({ request, messages }) {
       const [message] = messages;
       if (message?.kind !== "req" || message.from !== "client") return;
-      const member = namedBy.get(message.method ?? "");
-      const name = member === undefined ? undefined : message.params[member];
-      const version = headerOf(request, mcpHeaders.protocolVersion);
-      if (version !== undefined) yield* compare(mcpHeaders.protocolVersion, version, namedVersion(message));
-      yield* compare(mcpHeaders.method, headerOf(request, mcpHeaders.method), message.method);
-      const told = headerOf(request, mcpHeaders.name);
-      yield* compare(mcpHeaders.name, told === undefined ? undefined : decodeHeaderValue(told), name);
+      for (const [header, said] of repeated(message)) {
+        const told = headerOf(request, header);
+        if (header === mcpHeaders.protocolVersion && told === undefined) continue; // Another rule requires it.
+        const isName = header === mcpHeaders.name && told !== undefined;
+        yield* compare(header, isName ? decodeHeaderValue(told) : told, said);
+      }
     },
   },
   {
@@ -96,6 +106,14 @@ export const httpHeaderRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "conforming clients MUST mirror the designated parameter values into HTTP headers.",
     page: `${httpPage}#custom-headers-from-tool-parameters`,
+    correct: ({ subject: { messages }, header: name, session: { tools } }) => {
+      const [message] = messages;
+      const annotated = readMirroredParams(tools.get(message?.names ?? "")?.definition.inputSchema);
+      const param =
+        "params" in annotated ? annotated.params.find((each) => each.header.toLowerCase() === name) : undefined;
+      const value = param && message && argumentOf(message.params, param.path);
+      return param && header(param.header, value === undefined ? undefined : encodeHeaderValue(value));
+    },
     on: "exchange",
     *check({ request, messages }, { tools }) {
       const [message] = messages;
@@ -118,6 +136,7 @@ export const httpHeaderRules: readonly Rule[] = [
     sentence:
       "clients using the Streamable HTTP transport MUST include it in the … header on all of their subsequent HTTP requests.",
     page: "basic/transports#session-management",
+    correct: ({ session: { http } }) => header(mcpHeaders.session, http.id),
     on: "exchange",
     *check(exchange, { http: { id } }) {
       const { request, response, messages } = exchange;
@@ -137,6 +156,7 @@ export const httpHeaderRules: readonly Rule[] = [
       "The server MAY terminate the session at any time, after which it MUST respond to requests containing that session ID with HTTP 404 Not Found.",
     applies: ({ facts }) => facts.httpBinding === "session",
     page: "basic/transports#session-management",
+    correct: () => ({ is: "status", status: 404 }),
     on: "exchange",
     *check({ request, response, messages }, { http: { ended } }) {
       const status = response?.status ?? 404;
@@ -174,6 +194,7 @@ export const httpHeaderRules: readonly Rule[] = [
     applies: isStreamable,
     sentence: "The media type for JSON text is application/json.",
     page: ofJson("section-11"),
+    correct: () => header("content-type", json),
     on: "exchange",
     *check(exchange) {
       const { request, messages } = exchange;
@@ -199,6 +220,16 @@ const sameValue: Clause = {
     "Servers that process the request body MUST reject requests where the values specified in the headers do not match the corresponding values in the request body.",
   page: `${httpPage}#server-validation`,
 };
+
+/** The values of a request that its headers repeat, by header. */
+function repeated(message: WireMessage): ReadonlyMap<string, unknown> {
+  const member = namedBy.get(message.method ?? "");
+  return new Map<string, unknown>([
+    [mcpHeaders.protocolVersion, namedVersion(message)],
+    [mcpHeaders.method, message.method],
+    [mcpHeaders.name, member === undefined ? undefined : message.params[member]],
+  ]);
+}
 
 function needsVersion({ messages }: HttpExchange, session: WireSession, { facts }: Revision): boolean {
   if (facts.httpVersionHeader === "all") return messages.some(({ kind }) => kind === "req");

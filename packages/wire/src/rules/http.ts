@@ -2,7 +2,9 @@ import { describeValue, type Revision } from "@parlance/mcp/protocol";
 import { headerOf, isTaken } from "../conversation/exchange.js";
 import type { HttpExchange } from "../conversation/message.js";
 import { byEra, onAllMessages, type PageOf } from "./citations.js";
+import { header, nothing } from "./corrections/edits.js";
 import { notJson } from "./framing.js";
+import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
 /** The page of the transport in the stateless era. */
@@ -84,6 +86,7 @@ export const httpRules: readonly Rule[] = [
     applies: isStreamable,
     sentence: accepted,
     page: onSending,
+    correct: () => ({ is: "status", status: 202 }),
     on: "exchange",
     *check(exchange, session) {
       const { request, response, messages } = exchange;
@@ -100,6 +103,7 @@ export const httpRules: readonly Rule[] = [
     applies: isStreamable,
     sentence: accepted,
     page: onSending,
+    correct: nothing,
     on: "body",
     *check({ frame: { from, entry }, exchange }, { http }) {
       const { request, response, messages = [] } = exchange ?? {};
@@ -118,6 +122,11 @@ export const httpRules: readonly Rule[] = [
       "If the body is a JSON-RPC request, the server MUST return either `Content-Type: application/json` (a single JSON object) or `Content-Type: text/event-stream` (an SSE response stream).",
     ),
     page: onSending,
+    correct: ({ subject: { frames } }) => {
+      const sent = frames.filter(({ from }) => from === "server");
+      if (sent.some(({ entry }) => entry.ch === "sse")) return header("content-type", eventStream);
+      return sent.some(({ json: text }) => text.root?.kind === "object") ? header("content-type", json) : undefined;
+    },
     on: "exchange",
     *check(exchange, session) {
       const { request, response, messages } = exchange;
@@ -146,6 +155,10 @@ export const httpRules: readonly Rule[] = [
     sentence:
       "If the server does not implement the requested RPC method, it MUST respond with `404 Not Found` and a JSON-RPC error with code `-32601` (`Method not found`).",
     page: `${httpPage}#protocol-version-header`,
+    correct: ({ subject }) => {
+      const expected = statuses.get(errorCode(subject));
+      return expected && { is: "status", status: expected.status };
+    },
     on: "message",
     *check(message) {
       const { context, frame } = message;

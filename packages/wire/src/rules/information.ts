@@ -1,9 +1,10 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods, pointerToken } from "@parlance/mcp/protocol";
-import { type JsonNode, literalOf } from "../json/json-node.js";
+import { type JsonNode, literalOf, nodeAt } from "../json/json-node.js";
 import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
-import type { Finding, FrameReading, Rule } from "./rule.js";
+import { replaced } from "./corrections/edits.js";
+import type { Correction, Finding, FrameReading, Rule } from "./rule.js";
 
 /** Notes on facts that break no rule, but help to find a fault. */
 export const informationRules: readonly Rule[] = [
@@ -14,6 +15,12 @@ export const informationRules: readonly Rule[] = [
     demands: "Keys of an object are unique: parsers differ on which duplicate they use, and most use the last",
     sentence: "The names within an object SHOULD be unique.",
     page: ofJson("section-4"),
+    correct: ({
+      subject: {
+        json: { root },
+      },
+      pointer,
+    }) => root && withoutFirst(root, pointer),
     on: "frame",
     check: (reading) => findings(reading, repeatedNames),
   },
@@ -25,6 +32,19 @@ export const informationRules: readonly Rule[] = [
     sentence:
       "numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.",
     page: ofJson("section-6"),
+    correct: ({
+      subject: {
+        frame,
+        json: { root },
+      },
+      pointer,
+    }) => {
+      const node = root && nodeAt(root, pointer);
+      const literal = node === undefined ? "" : literalOf(node, frame.bytes);
+      const read = String(Number(literal));
+      // 1.0 is 1, but 12345678901234567890 is not 12345678901234567000: that number needs another type.
+      return root && isSameNumber(literal, read) ? replaced(root, pointer, read) : undefined;
+    },
     on: "frame",
     check: (reading) => findings(reading, changedNumber),
   },
@@ -49,6 +69,7 @@ export const informationRules: readonly Rule[] = [
       "Implementations MUST NOT add a byte order mark (U+FEFF) to the beginning of a networked-transmitted JSON text.",
     doubt: "the sentence is about networks, and a pipe is not one",
     page: ofJson("section-8.1"),
+    correct: () => ({ is: "text", start: 0, end: 3, text: "" }),
     on: "frame",
     *check({ frame: { bytes } }) {
       if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
@@ -96,6 +117,35 @@ export const informationRules: readonly Rule[] = [
     },
   },
 ];
+
+/** The text without the first of two members with a name; undefined if it occurs more often. */
+function withoutFirst(root: JsonNode, pointer: string): Correction | undefined {
+  const at = pointer.lastIndexOf("/");
+  const object = nodeAt(root, pointer.slice(0, at));
+  if (object?.kind !== "object") return undefined;
+  const isMeant = ({ key }: { readonly key: string }): boolean => pointerToken(key) === pointer.slice(at + 1);
+  const [first, , ...others] = object.members.filter(isMeant);
+  const after = first && object.members[object.members.indexOf(first) + 1];
+  return after === undefined || others.length > 0
+    ? undefined
+    : { is: "text", start: first?.keyStart ?? 0, end: after.keyStart, text: "" };
+}
+
+/** Whether two literals are the same number, digit by digit. */
+function isSameNumber(one: string, other: string): boolean {
+  const [first, second] = [one, other].map(digitsOf);
+  return first !== undefined && first === second;
+}
+
+/** The digits of a number without a needless zero, and its exponent; undefined for infinity. */
+function digitsOf(literal: string): string | undefined {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(literal) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const short = digits.replace(/0+$/, "");
+  if (whole === "") return undefined;
+  return `${sign}${short}e${short === "" ? 0 : Number(exponent) - fraction.length + digits.length - short.length}`;
+}
 
 const huge = 1024 * 1024;
 

@@ -1,5 +1,6 @@
 import { describeValue, isObject, type JsonObject, methods, pointerToken, type Revision } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
+import { asBefore } from "./corrections/meant-values.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
 const page = "basic/patterns/mrtr";
@@ -34,6 +35,10 @@ export const inputRules: readonly Rule[] = [
     sentence:
       "If an `InputRequiredResult` contains the `requestState` field, the client MUST echo back the exact value of that field when retrying the original request.",
     page: `${page}#client-requirements-basic-workflow`,
+    correct: ({ subject, pointer, session }) => {
+      const { previous } = subject.context;
+      return previous && asBefore(subject, pointer, previous, session);
+    },
     on: "message",
     *check(message) {
       const { previous } = message.context;

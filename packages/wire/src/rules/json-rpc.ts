@@ -1,8 +1,11 @@
 import { describeValue, isObject, isProtocolMethod, type Revision } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
+import { nodeAt } from "../json/json-node.js";
 import type { Sender } from "../recording/frame.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
+import { put, replaced, unusedNumber, without } from "./corrections/edits.js";
+import { meantError, meantResult } from "./corrections/meant-values.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
 /** The members of an error response. */
@@ -23,6 +26,20 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: 'A message is an object with jsonrpc "2.0" and exactly one of method, result and error',
     sentence: "All messages between MCP clients and servers MUST follow the JSON-RPC 2.0 specification.",
     page: onAllMessages,
+    correct: ({ subject, pointer }) => {
+      const { node } = subject;
+      if (pointer === "/jsonrpc" && node.kind === "object") {
+        const place = node.start + 1;
+        const comma = node.members.length > 0 ? "," : "";
+        return (
+          replaced(node, pointer, '"2.0"') ?? { is: "text", start: place, end: place, text: `"jsonrpc":"2.0"${comma}` }
+        );
+      }
+      // Of a result and an error, the one that is null was meant to be absent.
+      const present = parts.filter((part) => subject.member(part) !== undefined);
+      const empty = present.filter((part) => subject.member(part) === null);
+      return present.length === 2 && empty.length === 1 ? without(node, `/${empty[0]}`) : undefined;
+    },
     on: "message",
     *check(message) {
       const { value } = message;
@@ -46,6 +63,7 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: "A request has an id, which is a string or an integer",
     sentence: "Requests MUST include a string or integer ID.",
     page: onMessages("requests"),
+    correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
     on: "message",
     *check(message) {
       if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
@@ -64,6 +82,7 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: "The id of a request is not null",
     sentence: "Unlike base JSON-RPC, the ID MUST NOT be `null`.",
     page: onMessages("requests"),
+    correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
     on: "message",
     *check(message) {
       if (message.id === "null")
@@ -81,6 +100,7 @@ export const jsonRpcRules: readonly Rule[] = [
       "The request ID MUST NOT match the ID of any other request the sender has issued and not yet received a response for.",
     ),
     page: onMessages("requests"),
+    correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
     on: "message",
     *check({ id, from, frame, context: { reuses }, revision }, session) {
       if (reuses === undefined || id === "null") return;
@@ -102,6 +122,7 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence: errorSentence,
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("error_object") : onMessages("responses")(revision),
+    correct: (faulty) => (faulty.subject.kind === "res" ? meantResult(faulty) : meantError(faulty)),
     on: "message",
     *check(message) {
       if (message.kind === "res" && message.result === undefined)
@@ -121,6 +142,7 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: "A notification has no id",
     sentence: "Notifications MUST NOT include an ID.",
     page: onMessages("notifications"),
+    correct: ({ subject: { node } }) => without(node, "/id"),
     on: "message",
     *check({ method, id }) {
       if (method?.startsWith("notifications/"))
@@ -136,6 +158,11 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence: ({ facts }) =>
       facts.errorId === "required" ? "params?: { … [key: string]: unknown; }" : "params?: { [key: string]: any };",
     page: inSchema("jsonrpcrequest"),
+    correct: ({ subject: { node } }) => {
+      const params = nodeAt(node, "/params");
+      const isEmpty = params?.kind === "null" || (params?.kind === "array" && params.elements.length === 0);
+      return isEmpty ? without(node, "/params") : undefined;
+    },
     on: "message",
     *check(message) {
       const params = message.member("params");
@@ -166,6 +193,10 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence:
       "Method names that begin with the word rpc followed by a period character (U+002E or ASCII 46) are reserved for rpc-internal methods and extensions and MUST NOT be used for anything else.",
     page: ofJsonRpc("request_object"),
+    correct: ({ subject: { node, method = "" } }) => {
+      const meant = method.slice("rpc.".length);
+      return isProtocolMethod(meant) ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
+    },
     on: "message",
     *check({ method }) {
       if (method?.startsWith("rpc."))

@@ -9,6 +9,7 @@ import {
 } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
 import { inSchema, oneMessage } from "./citations.js";
+import { before, nothing, replaced, unbatched } from "./corrections/edits.js";
 import { type Clause, type Rule, specification } from "./rule.js";
 
 const initialization = "basic/lifecycle#initialization";
@@ -54,6 +55,8 @@ export const lifecycleRules: readonly Rule[] = [
     sentence:
       "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
     page: initialization,
+    correct: ({ subject }) =>
+      subject.context.phase === "answered" ? before(subject, { method: notifications.initialized }) : undefined,
     on: "message",
     *check({ method }, { phase, isShared }) {
       if (method === methods.ping || method === methods.initialize || isShared) return;
@@ -91,6 +94,7 @@ export const lifecycleRules: readonly Rule[] = [
     applies: hasHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
+    correct: nothing,
     on: "message",
     *check(_message, { phase, isShared }) {
       if (phase !== "new" && !isShared) yield { says: "the session has been initialized before", pointer: "/method" };
@@ -109,6 +113,7 @@ export const lifecycleRules: readonly Rule[] = [
         ? "The initialize request MUST NOT be part of a JSON-RPC batch, as other requests and notifications are not possible until initialization has completed."
         : oneMessage(revision),
     page: (revision) => (revision.facts.batches ? initialization : inSchema("jsonrpcmessage")(revision)),
+    correct: ({ subject: { frame } }) => unbatched(frame),
     on: "message",
     *check({ pointer }) {
       if (pointer !== "")
@@ -126,6 +131,7 @@ export const lifecycleRules: readonly Rule[] = [
     applies: hasHandshake,
     sentence: "The `initialize` request MUST NOT be cancelled by clients",
     page: "basic/utilities/cancellation#behavior-requirements",
+    correct: nothing,
     on: "message",
     *check({ operation }) {
       if (operation?.request.method === methods.initialize)
@@ -146,6 +152,7 @@ export const lifecycleRules: readonly Rule[] = [
     sentence:
       "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
     page: `${specification}/${latest.version}/basic/versioning#backward-compatibility-with-initialization-based-versions`,
+    correct: ({ subject, pointer }) => replaced(subject.node, pointer, meantVersion(subject)),
     on: "message",
     *check(message) {
       const place = versionPlace(message);
@@ -162,6 +169,7 @@ export const lifecycleRules: readonly Rule[] = [
     demands: "A version is the date of a published revision",
     applies: hasHandshake,
     page: "basic/lifecycle#version-negotiation",
+    correct: ({ subject, pointer }) => replaced(subject.node, pointer, meantVersion(subject)),
     on: "message",
     *check(message) {
       const place = versionPlace(message);
@@ -200,6 +208,18 @@ function hasHandshake({ era }: Revision): boolean {
 
 function skipsHandshake({ from, method, revision }: WireMessage): boolean {
   return from === "client" && method !== methods.ping && revision?.era === "handshake";
+}
+
+/** The version that a side must have meant: by another name, the requested one, or the newest with a handshake. */
+function meantVersion({ kind, params, result, operation }: WireMessage): string | undefined {
+  const named = kind === "req" ? params.protocolVersion : result?.protocolVersion;
+  const asked = kind === "res" ? operation?.request.params.protocolVersion : undefined;
+  const [newest] = handshakeVersions;
+  const alias = typeof named === "string" ? versionAliases.get(named) : undefined;
+  const isStateless = typeof named === "string" && revisionOf(named)?.era === "stateless";
+  const possible = [alias, asked, isStateless ? newest : undefined];
+  const meant = possible.find((each) => typeof each === "string" && revisionOf(each)?.era === "handshake");
+  return meant === undefined ? undefined : JSON.stringify(meant);
 }
 
 /** The place of the version in `initialize` or in its result. */

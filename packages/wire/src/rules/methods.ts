@@ -2,12 +2,14 @@ import {
   describeValue,
   isProtocolMethod,
   methodAliases,
+  methods,
   notifications,
   type Revision,
   revisions,
 } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
 import { byEra, inSchema, negotiated, ofSchema } from "./citations.js";
+import { replaced, sameWords } from "./corrections/edits.js";
 import type { Rule } from "./rule.js";
 import { extensionsOf } from "./stateless.js";
 
@@ -22,6 +24,10 @@ export const methodRules: readonly Rule[] = [
     kinds: ["req"],
     demands: "A request method that no revision has belongs to an extension, or is unknown to the other side",
     page: "basic",
+    correct: ({ subject: { node, method = "", from }, revision }) => {
+      const meant = sameWords(method, revision.requests[from]);
+      return replaced(node, "/method", meant && JSON.stringify(meant));
+    },
     on: "message",
     *check({ method }) {
       if (method === undefined || isMisnamed(method) || isProtocolMethod(method)) return;
@@ -36,6 +42,10 @@ export const methodRules: readonly Rule[] = [
     kinds: ["ntf"],
     demands: "A notification method that no revision has belongs to an extension, or is ignored by the other side",
     page: "basic",
+    correct: ({ subject: { node, method = "", from }, revision }) => {
+      const meant = sameWords(method, revision.notifications[from]);
+      return replaced(node, "/method", meant && JSON.stringify(meant));
+    },
     on: "message",
     *check({ method }) {
       if (method === undefined || isMisnamed(method) || known.has(method)) return;
@@ -50,6 +60,11 @@ export const methodRules: readonly Rule[] = [
     kinds: ["req", "ntf"],
     demands: "Methods have the names of the specification, not those of tutorials or other protocols",
     page: "basic",
+    correct: ({ subject: { node, kind, method = "", from }, revision }) => {
+      const meant = methodAliases.get(method)?.method;
+      const sent = kind === "req" ? revision.requests[from] : revision.notifications[from];
+      return meant !== undefined && sent.has(meant) ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
+    },
     on: "message",
     *check({ method = "" }) {
       const meant = methodAliases.get(method);
@@ -69,6 +84,8 @@ export const methodRules: readonly Rule[] = [
     demands: "A side sends only messages that the negotiated revision allows it to send",
     sentence: byEra(negotiated.sentence("Respect the negotiated protocol version"), ofSchema),
     page: byEra(negotiated.page, inSchema()),
+    correct: ({ subject: { kind, method } }) =>
+      kind === "ntf" || method === methods.ping ? { is: "nothing" } : undefined,
     on: "message",
     *check(message, _session, revision) {
       const { kind, method, from } = message;

@@ -4,6 +4,7 @@ import type { WireMessage } from "../conversation/message.js";
 import { otherSide } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
 import { inSchema, ofJsonRpc, onMessages } from "./citations.js";
+import { nothing, onlyRequestTo, put, replaced, waitingRequests, without } from "./corrections/edits.js";
 import { errorCode } from "./json-rpc.js";
 import type { Rule } from "./rule.js";
 
@@ -20,6 +21,14 @@ export const pairingRules: readonly Rule[] = [
         ? "Responses MUST include the same ID as the request they correspond to."
         : "… responses MUST include the same ID as the request they correspond to …",
     page: onMessages("responses"),
+    correct: ({ subject, session }) => {
+      const { node, context } = subject;
+      const { pairing } = context;
+      if (pairing?.is === "other type") return replaced(node, "/id", pairing.operation.request.id);
+      const id = onlyRequestTo(subject, session)?.request.id;
+      if (id !== undefined) return put(node, "/id", id);
+      return waitingRequests(subject, otherSide(subject.from), session).length === 0 ? nothing() : undefined;
+    },
     on: "message",
     *check(message, session) {
       const { pairing } = message.context;
@@ -51,6 +60,7 @@ export const pairingRules: readonly Rule[] = [
         : "The receiver MUST NOT send a response.",
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("notification") : onMessages("notifications")(revision),
+    correct: nothing,
     on: "message",
     *check(message, session) {
       const told = answeredNotification(message, session);
@@ -70,6 +80,7 @@ export const pairingRules: readonly Rule[] = [
     doubt: "the schema and JSON-RPC contradict each other",
     page: (revision) =>
       revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
+    correct: ({ subject: { node, id } }) => (id === undefined ? put(node, "/id", "null") : without(node, "/id")),
     on: "message",
     *check(message, session, { facts, era }) {
       if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;

@@ -1,8 +1,10 @@
 import { describeValue, isObject, methods, notifications } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
-import { metaOf } from "../conversation/operations.js";
+import { metaOf, otherSide } from "../conversation/operations.js";
+import { literalOf, nodeAt } from "../json/json-node.js";
 import type { Frame } from "../recording/frame.js";
 import { byEra } from "./citations.js";
+import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";
 import type { Rule } from "./rule.js";
 
@@ -31,6 +33,15 @@ export const progressRules: readonly Rule[] = [
     demands: "A progress notification has a progressToken of a request of the other side",
     sentence: "Progress notifications MUST only reference tokens that: Were provided in an active request",
     page: onBehaviour,
+    correct: ({ subject, session }) => {
+      const asked = waitingRequests(subject, otherSide(subject.from), session);
+      const [token, ...others] = asked.flatMap(({ request: { node, frame } }) => {
+        const written = nodeAt(node, "/params/_meta/progressToken");
+        return written === undefined ? [] : [literalOf(written, frame.bytes)];
+      });
+      if (token === undefined) return nothing();
+      return others.length === 0 ? replaced(subject.node, "/params/progressToken", token) : undefined;
+    },
     on: "message",
     *check({ params, operation }, { isWhole }) {
       const { progressToken } = params;
@@ -46,6 +57,7 @@ export const progressRules: readonly Rule[] = [
     demands: "A progressToken belongs to one open request",
     sentence: "MUST be unique across all active requests.",
     page: onProgress,
+    correct: ({ subject, pointer, session }) => replaced(subject.node, pointer, unusedNumber(subject.from, session)),
     on: "message",
     *check({ from, params, frame }, session, { era }) {
       const { progressToken } = metaOf(params);
@@ -70,6 +82,7 @@ export const progressRules: readonly Rule[] = [
     demands: "Progress increases with every notification",
     sentence: "The `progress` value MUST increase with each notification, even if the total is unknown.",
     page: onProgress,
+    correct: nothing,
     on: "message",
     *check({ method, params, operation }) {
       const before = operation?.notices.findLast((notice) => notice.method === method);
@@ -87,6 +100,7 @@ export const progressRules: readonly Rule[] = [
     demands: "Progress notifications end with the response",
     sentence: "Progress notifications MUST stop after completion",
     page: onImplementation,
+    correct: nothing,
     on: "message",
     *check({ operation }) {
       if (operation?.answer === undefined || isTask(operation)) return;
@@ -103,6 +117,11 @@ export const progressRules: readonly Rule[] = [
     sentence: "Cancellation notifications MUST only reference requests that: … Are believed to still be in-progress",
     doubt: "what the sender believed is not visible on the wire",
     page: onCancellation,
+    correct: ({ subject, pointer, session }) => {
+      const [own, ...others] = waitingRequests(subject, subject.from, session);
+      if (own === undefined) return nothing();
+      return others.length === 0 ? replaced(subject.node, pointer, own.request.id) : undefined;
+    },
     on: "message",
     *check({ params, operation, frame }, { isWhole, isShared }) {
       if (params.requestId === undefined) return;
@@ -127,6 +146,7 @@ export const progressRules: readonly Rule[] = [
     ),
     doubt: "the response may have been sent before the cancellation arrived",
     page: onCancellation,
+    correct: nothing,
     on: "message",
     *check({ operation, frame }, { isShared }) {
       const cancel = operation?.cancel;
@@ -146,6 +166,7 @@ export const progressRules: readonly Rule[] = [
     sentence:
       "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
     page: "basic/patterns/cancellation#behavior-requirements",
+    correct: nothing,
     on: "message",
     *check({ params, operation }, { isWhole }) {
       if (isWhole && operation?.request.method !== methods.listen)

@@ -80,6 +80,51 @@ export interface Finding {
   readonly party?: Party;
 }
 
+/** The change after which a faulty frame, or the head of a faulty HTTP message, keeps the rule. */
+export type Correction =
+  /** The frame should not have been sent. */
+  | { readonly is: "nothing" }
+  /** Other text belongs in place of a part of the frame. */
+  | {
+      readonly is: "text";
+      /** The offset of the first byte that is replaced. */
+      readonly start: number;
+      /** The offset after the last byte that is replaced; equal to `start` for an insertion. */
+      readonly end: number;
+      /** The right text; lines after a line feed are messages of their own. */
+      readonly text: string;
+    }
+  /** A header should have had this value. */
+  | {
+      readonly is: "header";
+      /** The name of the header. */
+      readonly name: string;
+      /** The right value. */
+      readonly value: string;
+    }
+  /** The response should have had this HTTP status. */
+  | {
+      readonly is: "status";
+      /** The right status. */
+      readonly status: number;
+    };
+
+/** A finding in the complete conversation: what its correction is derived from. */
+export interface Faulty<Subject> {
+  /** The frame, message or exchange with the fault. */
+  readonly subject: Subject;
+  /** JSON pointer to the place, from the message or from the root of the frame. */
+  readonly pointer: string;
+  /** The HTTP header at fault, in lower case; undefined for another place. */
+  readonly header: string | undefined;
+  /** The session at the end of the conversation: what it holds may have come after the subject. */
+  readonly session: WireSession;
+  /** The revision that the subject was judged by. */
+  readonly revision: Revision;
+  /** The findings of the rule on another subject in its place. */
+  readonly findings: (subject: Subject) => Iterable<Finding>;
+}
+
 interface RuleOn<On extends keyof Subjects> extends Requirement {
   /** The side that can break it. */
   readonly party: Sender | "either";
@@ -99,6 +144,11 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
   readonly on: On;
   /** Returns a finding for every place. Never throws, whatever the input. `session` has the state before the subject. */
   readonly check: (subject: Subjects[On], session: WireSession, revision: Revision) => Iterable<Finding>;
+  /**
+   * Returns what would have been right in place of a finding; undefined if the conversation does not tell it. Default: it never
+   * does, for instance because no one knows the number that a server meant by a text.
+   */
+  readonly correct?: (faulty: Faulty<Subjects[On]>) => Correction | undefined;
 }
 
 /** A rule of the protocol as data. */

@@ -1,5 +1,6 @@
 import { checkShape, describeFault, isObject, metaKeys, type Revision } from "@parlance/mcp/protocol";
 import { inSchema, ofSchema } from "./citations.js";
+import { firstThatKeeps, meantValues } from "./corrections/edits.js";
 import type { Finding, Rule } from "./rule.js";
 
 type MessagePart = Parameters<typeof checkShape>[1];
@@ -15,6 +16,7 @@ export const shapeRules: readonly Rule[] = [
     demands: "The params of a request match the schema",
     sentence: ofSchema,
     page: inSchema(),
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check(message, _session, revision) {
       const { from, method } = message;
@@ -31,6 +33,7 @@ export const shapeRules: readonly Rule[] = [
     demands: "A result matches the schema",
     sentence: ofSchema,
     page: inSchema(),
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check({ result, operation }, _session, revision) {
       const { method, from: sender } = operation?.request ?? {};
@@ -47,6 +50,7 @@ export const shapeRules: readonly Rule[] = [
     demands: "The params of a notification match the schema",
     sentence: ofSchema,
     page: inSchema(),
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check(message, _session, revision) {
       const { from, method } = message;
@@ -66,6 +70,7 @@ export const shapeRules: readonly Rule[] = [
       codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,
     sentence: ofSchema,
     page: inSchema(),
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check(message, _session, revision) {
       const error = message.member("error");

@@ -4,11 +4,14 @@ import {
   isObject,
   type JsonObject,
   metaKeys,
+  pointerToken,
   type Revision,
   readRequestMeta,
   versionsWithCode,
 } from "@parlance/mcp/protocol";
 import { metaOf } from "../conversation/operations.js";
+import { nothing, put, replaced, without } from "./corrections/edits.js";
+import { asInputRequest } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
@@ -24,6 +27,7 @@ export const statelessRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "Servers MUST NOT initiate JSON-RPC requests, and clients do not send JSON-RPC responses.",
     page: "basic/patterns",
+    correct: ({ subject, session }) => asInputRequest(subject, session),
     on: "message",
     *check({ method }) {
       if (!method?.startsWith("notifications/"))
@@ -40,6 +44,7 @@ export const statelessRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "The client MUST NOT write JSON-RPC responses.",
     page: "basic/transports/stdio#sending-messages",
+    correct: nothing,
     on: "message",
     *check() {
       yield { says: "the client sends a response" };
@@ -56,6 +61,8 @@ export const statelessRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "The `result` MUST include a `resultType` field to indicate the type of the result.",
     page: "basic#resulttype",
+    correct: ({ subject: { node, result }, pointer }) =>
+      put(node, pointer, isObject(result?.inputRequests) ? '"input_required"' : '"complete"'),
     on: "message",
     *check({ result, operation }) {
       if (result === undefined) return;
@@ -79,6 +86,15 @@ export const statelessRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "fields marked as required MUST be included on every request",
     page: "basic#meta",
+    correct: ({ subject: { node }, pointer, session, revision }) => {
+      const meta: JsonObject = {
+        [metaKeys.protocolVersion]: revision.version,
+        [metaKeys.clientCapabilities]: session.clientCapabilities ?? {},
+      };
+      const member = Object.keys(meta).find((key) => pointer === `/params/_meta/${pointerToken(key)}`);
+      if (pointer === "/params/_meta") return put(node, pointer, JSON.stringify(meta));
+      return member === undefined ? without(node, pointer) : put(node, pointer, JSON.stringify(meta[member]));
+    },
     on: "message",
     *check(message) {
       const { method } = message;
@@ -102,6 +118,10 @@ export const statelessRules: readonly Rule[] = [
     sentence:
       "Implementations MUST NOT emit any code from this sub-range that is not defined by this specification and MUST use defined codes only with their specified meanings.",
     page: "basic#error-codes",
+    correct: ({ subject, revision: { codes } }) =>
+      errorCode(subject) === specCodes.resourceNotFound
+        ? replaced(subject.node, "/error/code", String(codes.resourceNotFound))
+        : undefined,
     on: "message",
     *check(message, _session, { codes }) {
       const code = errorCode(message);

@@ -1,6 +1,7 @@
 import { describeValue, isObject, metaKeys, methods, notifications, type Revision } from "@parlance/mcp/protocol";
-import type { WireMessage } from "../conversation/message.js";
+import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
+import { before, nothing, put, replaced, waitingRequests } from "./corrections/edits.js";
 import type { Rule } from "./rule.js";
 
 const page = "basic/patterns/subscriptions";
@@ -18,6 +19,13 @@ export const subscriptionRules: readonly Rule[] = [
     sentence:
       "the server MUST include `io.modelcontextprotocol/subscriptionId` in `_meta` so the client can correlate the notification with the originating subscription request.",
     page: "basic#meta",
+    correct: ({ subject, session }) => {
+      const [open, ...others] = waitingRequests(subject, "client", session).filter(isListening);
+      if (open === undefined) return nothing();
+      return others.length === 0 && open.request.id !== undefined
+        ? put(subject.node, place, open.request.id)
+        : undefined;
+    },
     on: "message",
     *check(message, { isWhole }) {
       if (!isDelivered(message) || !isWhole) return;
@@ -37,6 +45,12 @@ export const subscriptionRules: readonly Rule[] = [
     sentence:
       "The server MUST send `notifications/subscriptions/acknowledged` as the first message carrying the subscription's ID in `_meta` under `io.modelcontextprotocol/subscriptionId`, and MUST NOT send any notification on the subscription before it.",
     page: `${page}#acknowledgment`,
+    correct: ({ subject }) => {
+      const request = listening(subject)?.request;
+      const meta = { [metaKeys.subscriptionId]: request?.member("id") };
+      const params = { notifications: request?.params.notifications, _meta: meta };
+      return request && before(subject, { method: notifications.acknowledged, params });
+    },
     on: "message",
     *check(message, { isWhole }) {
       const operation = listening(message);
@@ -56,6 +70,7 @@ export const subscriptionRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "The server MUST NOT send notification types the client has not explicitly requested.",
     page: `${page}#opening-a-stream`,
+    correct: nothing,
     on: "message",
     *check(message) {
       const { method = "" } = message;
@@ -78,6 +93,7 @@ export const subscriptionRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "The final JSON-RPC response SHOULD terminate the stream.",
     page: "basic/transports/streamable-http#receiving-messages",
+    correct: nothing,
     on: "message",
     *check(message) {
       const answer = listening(message)?.answer;
@@ -96,6 +112,7 @@ export const subscriptionRules: readonly Rule[] = [
     sentence:
       "The value is the JSON-RPC ID of the `subscriptions/listen` request that opened the stream (and equals this response's `id`).",
     page: "schema#subscriptionslistenresultmetaobject",
+    correct: ({ subject, pointer }) => replaced(subject.node, pointer, subject.operation?.request.id),
     on: "message",
     *check({ result, operation }) {
       if (result === undefined || operation === undefined) return;
@@ -124,6 +141,10 @@ function isStateless({ era }: Revision): boolean {
 
 function isDelivered({ kind, from, method = "" }: WireMessage): boolean {
   return kind === "ntf" && from === "server" && (filterMembers.has(method) || method === notifications.acknowledged);
+}
+
+function isListening({ request }: RecordedOperation): boolean {
+  return request.method === methods.listen;
 }
 
 /** The subscription that a notification names. */

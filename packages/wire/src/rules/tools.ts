@@ -12,6 +12,8 @@ import { type CompiledSchema, compile, SchemaError, type SchemaFault } from "@pa
 import type { WireMessage } from "../conversation/message.js";
 import type { ListedTool, WireSession } from "../conversation/session.js";
 import { inSchema } from "./citations.js";
+import { firstThatKeeps, meantValues, renamed, replaced, sameWords, without } from "./corrections/edits.js";
+import { meantInputSchemas, meantTypes, structureInText, valueAt } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 
@@ -37,6 +39,7 @@ export const toolRules: readonly Rule[] = [
     applies: hasStructure,
     sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check(message, session) {
       const tool = calledTool(message, session);
@@ -58,6 +61,7 @@ export const toolRules: readonly Rule[] = [
     demands: "The inputSchema of a tool is a JSON Schema of type object",
     sentence: 'inputSchema: { … type: "object"; … }',
     page: inSchema("tool"),
+    correct: (faulty) => firstThatKeeps(faulty, meantInputSchemas(faulty)),
     on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
@@ -82,6 +86,7 @@ export const toolRules: readonly Rule[] = [
         ? describedSchema
         : "Schemas MUST be valid according to their declared or default dialect",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#schema-validation"),
+    correct: (faulty) => firstThatKeeps(faulty, meantTypes(faulty)),
     on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
@@ -104,6 +109,7 @@ export const toolRules: readonly Rule[] = [
     applies: hasStructure,
     sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
+    correct: (faulty) => firstThatKeeps(faulty, structureInText(faulty)),
     on: "message",
     *check(message, session) {
       const tool = calledTool(message, session);
@@ -127,6 +133,15 @@ export const toolRules: readonly Rule[] = [
         ? namedTool
         : "The following SHOULD be the only allowed characters: uppercase and lowercase ASCII letters (A-Z, a-z), digits (0-9), underscore (\\_), hyphen (-), and dot (.)",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "server/tools#tool-names"),
+    correct: (faulty) => {
+      const { node, value } = faulty.subject;
+      const name = valueAt(value, faulty.pointer);
+      return firstThatKeeps(faulty, [
+        typeof name === "string"
+          ? replaced(node, faulty.pointer, JSON.stringify(name.replaceAll(/[^\w.-]/g, "_")))
+          : undefined,
+      ]);
+    },
     on: "message",
     *check(message) {
       const seen = new Set<unknown>();
@@ -154,6 +169,10 @@ export const toolRules: readonly Rule[] = [
     methods: [methods.callTool],
     demands: "A client calls tools that the server has listed",
     page: "server/tools#calling-tools",
+    correct: ({ subject: { node, names = "" }, session: { tools } }) => {
+      const meant = sameWords(names, tools.keys());
+      return replaced(node, "/params/name", meant && JSON.stringify(meant));
+    },
     on: "message",
     *check({ params }, { tools, isWhole }) {
       if (tools.size === 0 || !isWhole) return;
@@ -171,6 +190,7 @@ export const toolRules: readonly Rule[] = [
     demands: "The arguments of a call conform to the inputSchema of its tool",
     sentence: describedSchema,
     page: "server/tools#tool",
+    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
     *check({ params }, { tools }) {
       const tool = tools.get(String(params.name));
@@ -195,6 +215,11 @@ export const toolRules: readonly Rule[] = [
     applies: ({ facts }) => facts.httpBinding === "stateless",
     sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
     page: "server/tools#x-mcp-header",
+    correct: (faulty) =>
+      firstThatKeeps(faulty, [
+        without(faulty.subject.node, faulty.pointer),
+        without(faulty.subject.node, `${faulty.pointer}/x-mcp-header`),
+      ]),
     on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
@@ -215,6 +240,13 @@ export const toolRules: readonly Rule[] = [
     sentence:
       "Any errors that originate from the tool SHOULD be reported inside the result object, with `isError` set to true, not as an MCP protocol-level error response.",
     page: inSchema("calltoolresult"),
+    correct: ({ subject, revision: { era } }) => {
+      const error = subject.member("error");
+      if (!isObject(error) || typeof error.message !== "string") return undefined;
+      const type = era === "stateless" ? { resultType: "complete" } : {};
+      const result = { content: [{ type: "text", text: error.message }], isError: true, ...type };
+      return renamed(subject.node, "/error", "result", JSON.stringify(result));
+    },
     on: "message",
     *check(message) {
       if (errorCode(message) !== codes.internalError) return;

@@ -10,6 +10,8 @@ import {
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
+import { nothing, replaced, without } from "./corrections/edits.js";
+import { lastCursor } from "./corrections/meant-values.js";
 import type { Clause, Rule } from "./rule.js";
 
 const lists: readonly string[] = [
@@ -34,6 +36,8 @@ export const utilityRules: readonly Rule[] = [
     sentence:
       "Clients MUST treat cursors as opaque tokens: … Don't attempt to parse or modify cursors … Don't persist cursors across sessions",
     page: "server/utilities/pagination#implementation-guidelines",
+    correct: ({ subject, pointer, session }) =>
+      replaced(subject.node, pointer, lastCursor(subject, session)) ?? without(subject.node, pointer),
     on: "message",
     *check({ params }, { cursors, isWhole }) {
       const { cursor } = params;
@@ -53,6 +57,7 @@ export const utilityRules: readonly Rule[] = [
     applies: ({ era }) => era === "stateless",
     sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
     page: "server/utilities/logging#per-request-log-level",
+    correct: nothing,
     on: "message",
     *check(message, session) {
       const { params } = message;
@@ -79,6 +84,7 @@ export const utilityRules: readonly Rule[] = [
     applies: isHandshake,
     sentence: "To configure the minimum log level, clients MAY send a `logging/setLevel` request:",
     page: "server/utilities/logging#setting-log-level",
+    correct: nothing,
     on: "message",
     *check({ params }, { logLevel }) {
       if (logLevel === undefined) return;

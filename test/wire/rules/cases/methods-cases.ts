@@ -32,7 +32,10 @@ export const methodsCases: readonly RuleCase[] = [
   {
     rule: "M-3",
     why: "of tutorials",
-    breaks: (talk) => [...talk.opening(), talk.request(1, "resources/get", { uri: "a:b" })],
+    breaks: (talk) => [
+      ...talk.opening({ server: { resources: {} } }),
+      talk.request(1, "resources/get", { uri: "a:b" }),
+    ],
     found: { party: "client", pointer: "/method", says: /^did you mean resources\/read\?/ },
     legal: (talk) => [
       ...talk.opening({ server: { resources: {} } }),

@@ -17,6 +17,15 @@ const oneLine: Mend = {
 };
 const ownSchema: Mend = { says: "Compare the message with the schema of the method: parlance explain has an example" };
 
+const oneText: Mend = { says: "Write the body with one call of JSON.stringify", code: "body: JSON.stringify(message)" };
+
+function listChanged(list: string): Mend {
+  return {
+    says: `Send notifications/${list}/list_changed after each change of the list`,
+    code: `send({ jsonrpc: '2.0', method: 'notifications/${list}/list_changed' });`,
+  };
+}
+
 /** By the ids of the rules: the changes that are known, whatever the server or the client does. */
 export const mends: Readonly<Record<string, Mend>> = {
   "E-1": {
@@ -123,5 +132,88 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "AU-2": { says: "Send the token in the header", code: 'headers: { authorization: "Bearer " + token }' },
   "AU-4": { says: "Set the resource of the metadata to the public URL of the server, as clients write it" },
+  "E-2": {
+    says: "Send each message as one frame, as the text of one JSON value",
+    code: "socket.send(JSON.stringify(message));",
+  },
+  "R-11": { says: "Give the method as a string", code: "send({ jsonrpc: '2.0', id, method: 'tools/list' });" },
+  "R-12": { says: "Choose a name that does not begin with rpc. for a method of your own" },
+  "R-13": {
+    says: "Answer what cannot be read with an error whose id is null, or without an id where the schema of the revision allows that",
+    code: "send({ jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } });",
+  },
+  "L-5": { says: "Send initialize by itself, and everything else after its result" },
+  "L-6": { says: "Close the connection to give a handshake up, in place of a cancellation" },
+  "L-7": { says: "Offer a version with a handshake in initialize, and use server/discover for later ones" },
+  "S-5": { says: "Return the input in inputResponses of the repeated request" },
+  "N-3": { says: "Use −32602 for a resource that does not exist, and the codes of the revision for everything else" },
+  "N-4": { says: "Choose a code outside −32768 to −32000 for errors of your own" },
+  "N-5": { says: "Use one version and the same capabilities in _meta for the whole connection" },
+  "M-2": { says: "Check the spelling of the notification: parlance explain lists all" },
+  "M-4": { says: "Look at the negotiated version before the message, and do without if that version lacks it" },
+  "M-8": ownSchema,
+  "C-6": listChanged("tools"),
+  "C-7": listChanged("resources"),
+  "C-8": listChanged("prompts"),
+  "T-8": { says: "Put x-mcp-header only on strings, integers and booleans, each with a header of its own" },
+  "P-2": { says: "Take the id of the request as its progressToken, or count the tokens" },
+  "X-3": {
+    says: "Answer a request with an error in place of cancelling it; only subscriptions are cancelled by a server",
+  },
+  "Q-1": { says: "Ask for input in tools/call, prompts/get or resources/read" },
+  "Q-2": {
+    says: "Repeat the request with a new id, and with the requestState as it came",
+    code: "call(method, { ...params, inputResponses, requestState: result.requestState });",
+  },
+  "U-1": {
+    says: "Put the id of the subscriptions/listen request into _meta of each notification",
+    code: "params: { _meta: { 'io.modelcontextprotocol/subscriptionId': request.id } }",
+  },
+  "U-2": { says: "Send notifications/subscriptions/acknowledged as soon as the subscription begins" },
+  "U-3": { says: "Compare each notification with the filter of the subscription before it is sent" },
+  "U-4": { says: "Remove the subscription before the response that ends it" },
+  "U-5": { says: "Take the subscriptionId from the request that the result ends" },
+  "V-1": { says: "Compare the level of each log message with the logLevel in _meta of the request before it is sent" },
+  "H-1": { says: "Refuse a request with 403 if its Origin is not in the list of allowed ones" },
+  "H-3": { says: "Put the message into the body of the POST", code: "body: JSON.stringify(message)" },
+  "H-6": {
+    says: "Fill the headers from the message that is in the body",
+    code: "headers: { 'mcp-method': message.method, 'mcp-name': message.params.name }",
+  },
+  "H-7": { says: "Send each argument with x-mcp-header in its header too, as tools/list names it" },
+  "H-9": { says: "Make the session id of visible ASCII characters", code: "const id = crypto.randomUUID();" },
+  "H-11": { says: "Respond with 404 to an unknown method, and with 400 to an invalid request" },
+  "H-13": { says: "End each event with an empty line", code: "write('data: ' + JSON.stringify(message) + '\\n\\n');" },
+  "H-14": { says: "Send the response on the stream of the POST with its request" },
+  "H-15": oneText,
+  "H-16": oneText,
+  "H-18": { says: "End the response after its head: a 202 has no body" },
+  "AU-3": {
+    says: "Name the missing scopes in the challenge",
+    code: 'Bearer error="insufficient_scope", scope="files:read"',
+  },
+  "AU-5": { says: "Name the authorization server in authorization_servers of the metadata" },
+  "AU-6": { says: "Set the issuer of the metadata to the URL under which it is fetched, without the well-known part" },
+  "AU-7": { says: "Announce PKCE in the metadata", code: '"code_challenge_methods_supported": ["S256"]' },
+  "AU-8": { says: "Register a redirect URI of localhost, or one with https" },
+  "AU-9": { says: "Send the application_type in the registration", code: '"application_type": "native"' },
+  "AU-10": { says: "Stop before the sign-in if the metadata does not announce S256" },
+  "AU-11": { says: "Send a code_challenge with the method S256 in the authorization request" },
+  "AU-12": { says: "Send the URL of the server as resource in the authorization request" },
+  "AU-13": { says: "Send a random state in the authorization request, and compare it in the redirect" },
+  "AU-14": { says: "Return the state of the authorization request unchanged in the redirect" },
+  "AU-15": { says: "Put the issuer of the metadata into the redirect, as iss" },
+  "AU-16": {
+    says: "Announce iss in the metadata",
+    code: '"authorization_response_iss_parameter_supported": true',
+  },
+  "AU-17": { says: "Put the issuer into the redirect, as iss" },
+  "AU-18": { says: "Send the URL of the server as resource in the token request" },
+  "AU-19": { says: "Forbid caches to keep the response", code: 'headers: { "cache-control": "no-store" }' },
+  "AU-20": { says: "Name the type of the token", code: '"token_type": "Bearer"' },
+  "AU-21": { says: "Give out a new refresh token with every refresh, and keep the new one" },
+  "I-1": { says: "Write each member of an object once" },
+  "I-3": { says: "Cut a text between characters, and not between the halves of a surrogate pair" },
+  "I-4": { says: "Write the text without a byte order mark", code: 'Buffer.from(text, "utf8")' },
   "I-2": { says: "Send integers beyond 2^53 as strings, or read them with a parser that keeps all digits" },
 };

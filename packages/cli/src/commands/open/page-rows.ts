@@ -1,10 +1,18 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import type { PageFrame, PageRow } from "@parlance/web/protocol";
-import { bytesOf, type Conversation, latencyOf, pairOf, type Row, sizeOf } from "@parlance/wire";
+import type { PageFrame, PageRow, PageVerdict } from "@parlance/web/protocol";
+import {
+  bytesOf,
+  type Conversation,
+  latencyOf,
+  literalOf,
+  pairOf,
+  type Row,
+  sizeOf,
+  type Verdict,
+} from "@parlance/wire";
 import { rowText } from "../../shared/output/conversation-rows.js";
 import { verdictValue } from "../../shared/recordings/recorded-json.js";
 import { mends } from "../explain/mends.js";
-import { rightMessage } from "./right-message.js";
 
 /** The maximum number of characters of the text of a row. */
 const longest = 300;
@@ -73,4 +81,37 @@ function factsOf(entry: Row["entry"]): PageFrame["facts"] {
       ? []
       : [[name, typeof value === "string" ? value : JSON.stringify(value)]],
   );
+}
+
+/** Characters that show before and after what differs. */
+const around = 60;
+
+/** What should have been sent in place of a faulty message, around the place where it differs; undefined if nothing tells it. */
+function rightMessage(verdict: Verdict, row: Row, conversation: Conversation): PageVerdict["right"] {
+  const correction = conversation.correct(verdict, row);
+  if (correction === undefined) return undefined;
+  switch (correction.is) {
+    case "nothing":
+      return ["", "", ""];
+    case "status":
+      return ["HTTP status ", String(correction.status), ""];
+    case "header":
+      return [`${escapeControls(correction.name)}: `, escapeControls(correction.value), ""];
+    case "text":
+      return row.frame && textAround(row.frame.bytes, correction);
+  }
+}
+
+function textAround(
+  bytes: Uint8Array,
+  { start, end, text }: { readonly start: number; readonly end: number; readonly text: string },
+): PageVerdict["right"] {
+  const part = (from: number, to: number): string => escapeControls(literalOf({ start: from, end: to }, bytes));
+  const [before, after] = [part(0, start), part(end, bytes.length)];
+  return [
+    before.length > around ? `… ${before.slice(-around)}` : before,
+    // The lines are messages of their own.
+    text.split("\n").map(escapeControls).join("\n"),
+    after.length > around ? `${after.slice(0, around)} …` : after.trimEnd(),
+  ];
 }
