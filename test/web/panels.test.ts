@@ -92,7 +92,7 @@ inBrowser("the panels of the page", () => {
     expect(text).toMatch(/pid \d+/);
     expect(text).toContain("server.mjs");
     expect(text).toContain("the disk is full at line 7");
-    expect(text).toMatch(/tools\/call frame \d+ never will: server exited/);
+    expect(text).toMatch(/tools\/call frame \d+ no response: the server exited/);
     await page.keyboard.press("d");
     await page.getByRole("heading", { level: 2 }).first().waitFor();
     expect(faults).toEqual([]);

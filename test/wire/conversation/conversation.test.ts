@@ -44,7 +44,7 @@ test("an answer that is printed prettily is one message over many lines", () => 
     "5 S-1 server: the line ends after 1 bytes of a message, before the message does",
     "6 S-1 server: it continues the message that frame 5 begins: JSON printed on several lines",
   ]);
-  expect(conversation.pending().map(({ reason }) => reason)).toEqual(["waiting — frame 5 is no message"]);
+  expect(conversation.pending().map(({ reason }) => reason)).toEqual(["waiting — frame 5 is not a message"]);
 });
 
 test("a response to an unknown id is named beside the request that waits", () => {

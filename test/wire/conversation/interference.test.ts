@@ -70,7 +70,7 @@ describe("what a person did at a breakpoint is not held against either side", ()
 
   test("a request that was dropped has no response, and none is due", () => {
     const conversation = read(stdioFrame(4, ask(7)), did(4, "hold"), did(4, "drop"));
-    expect(waits(conversation)).toEqual(["not due: never will: it was dropped at a breakpoint"]);
+    expect(waits(conversation)).toEqual(["not due: no response: it was dropped at a breakpoint"]);
   });
 
   test("a request that is held waits for the person", () => {
@@ -94,7 +94,7 @@ describe("what a person did at a breakpoint is not held against either side", ()
 
   test("a request that a fault kept back", () => {
     const conversation = read(stdioFrame(4, ask(7)), { k: "r", t: 4, fault: "tools/call => drop", of: 4 });
-    expect(waits(conversation)).toEqual(["not due: never will: of the fault tools/call => drop"]);
+    expect(waits(conversation)).toEqual(["not due: no response: it met the fault tools/call => drop"]);
   });
 
   test("a response with an id that the person invented leads to no verdict on what follows", () => {

@@ -122,7 +122,7 @@ test("an event without data, and a word of HTTP, are no hint why an answer is mi
   const talk = talkOf("2025-11-25");
   const stream = { isStream: true, replies: [{ raw: "", ev: { id: "1" } }], aborted: "aborted" };
   expect(said(...openingExchanges(talk), listExchange(talk, 1, stream))).toEqual([
-    "never will: its HTTP exchange was broken off: aborted",
+    "no response: its HTTP exchange was broken off: aborted",
   ]);
 });
 
@@ -179,7 +179,7 @@ test("over HTTP with SSE an answer is awaited until the stream ends", () => {
     { ...head, n: 0, t: 0, x: 1, ph: "abort" },
   ]);
   expect(saidOf(entries.slice(0, -1))).toEqual([expect.stringMatching(/^waiting /)]);
-  expect(saidOf(entries)).toEqual(["never will: the event stream ended"]);
+  expect(saidOf(entries)).toEqual(["no response: the event stream ended"]);
 });
 
 describe.each(each(handshake))("in %s", (_version, talk) => {
@@ -191,7 +191,7 @@ describe.each(each(handshake))("in %s", (_version, talk) => {
   test("an id that is used again is not said to wait for what will never come", () => {
     expect(said(...opened, { ...call, aborted: "aborted" }, { ...call, replies: [talk.called(1)] })).toEqual([
       "frame 15: the client breaks R-4 at /id: the id 1 is that of the request in frame 11",
-      "never will: its HTTP exchange was broken off: aborted",
+      "no response: its HTTP exchange was broken off: aborted",
     ]);
     const entries = numbered([...exchanged(...opened), ...overlapping(call, { ...call, replies: [talk.called(1)] })]);
     expect(saidOf(entries)[0]).toMatch(/R-4 .* frame 11, which still waits for its answer$/);
@@ -239,7 +239,7 @@ describe.each(each(handshake))("in %s", (_version, talk) => {
       ...overlapping({ ...call, replies: [talk.called(1)] }, { ...call, aborted: "the client has gone away" }),
       ...exchanged({ ...posted, sent: told("notifications/cancelled", { requestId: 1 }) }),
     ];
-    expect(saidOf(numbered(entries)).filter((words) => !words.startsWith("never will"))).toEqual([]);
+    expect(saidOf(numbered(entries)).filter((words) => !words.startsWith("no response"))).toEqual([]);
   });
 
   test("nor by the revisions that they speak", () => {

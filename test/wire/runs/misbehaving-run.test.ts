@@ -24,7 +24,7 @@ describe.concurrent.each(expectations.filter(applies))("$name", ({ script, noise
 });
 
 /** How a call ends that the client has waited for in vain. */
-const inVain = /^never will: (?:it was cancelled by frame \d+|server exited|its HTTP )/;
+const inVain = /^no response: (?:it was cancelled by frame \d+|the server exited|its HTTP )/;
 
 /** Lets the command be the client. */
 async function run(script: Script, target: readonly string[], { verdicts, waiting }: Outcome): Promise<void> {

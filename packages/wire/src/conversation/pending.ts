@@ -28,7 +28,7 @@ export interface Pending {
   readonly over: boolean;
   /** Why the response has not come. */
   readonly state: PendingState;
-  /** The reason in words: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `never will: server exited …`. */
+  /** The reason in words: `waiting 3.2 s`, `waiting — 19 bytes of unterminated line held`, `no response: the server exited …`. */
   readonly reason: string;
 }
 
@@ -108,7 +108,8 @@ export class PendingTracker {
     if (did === "hold") this.#withhold(of, { isOver: false, why: "it is held at a breakpoint" });
     else if (did === "drop") this.#withhold(of, { isOver: true, why: "it was dropped at a breakpoint" });
     else if (did !== undefined) this.#withheld.delete(of);
-    else if (fault !== undefined) this.#withhold(of, { isOver: true, why: `of the fault ${escapeControls(fault)}` });
+    else if (fault !== undefined)
+      this.#withhold(of, { isOver: true, why: `it met the fault ${escapeControls(fault)}` });
   }
 
   #withhold(n: number, withheld: Withheld): void {
@@ -157,7 +158,7 @@ export class PendingTracker {
     const why = this.#why(operation, session);
     const never = why.never !== undefined;
     const reason = never
-      ? `never will: ${why.never}`
+      ? `no response: ${why.never}`
       : `waiting${why.hint === undefined ? ` ${seconds(waited)}` : ` — ${why.hint}`}`;
     return { operation, session, waited, over: never, state: this.#stateOf(operation, session, never), reason };
   }
@@ -237,10 +238,10 @@ function isSettledByHttp(operation: RecordedOperation): boolean {
 function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
   const { ev, d, len = 0 } = entry;
   if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
-  if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `${sender(d)} closed its side`);
+  if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `the ${sender(d)} closed its side`);
   if (ev !== "exit") return;
   const [first] = gone; // In the order in which they left.
-  const how = `server ${endOf(entry)}${first?.[0] === "client" ? ` after ${first[1]}` : ""}`;
+  const how = `the server ${endOf(entry)}${first?.[0] === "client" ? ` after ${first[1]}` : ""}`;
   gone.set("server", how);
   leave(gone, "client", how); // There is no server left to answer.
 }
@@ -261,7 +262,7 @@ function sender(d: Direction = "s2c"): Sender {
 }
 
 function endOfExchange({ ph, why }: HttpEntry): string {
-  if (ph === "end") return "its HTTP response ended without it";
+  if (ph === "end") return "its HTTP response ended without one";
   return `its HTTP exchange was broken off${why === undefined ? "" : `: ${escapeControls(why)}`}`;
 }
 
@@ -296,14 +297,14 @@ function hintsOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row
   if (kind === "noise" && verdicts.length === 0 && exchange?.isFaulty !== true) return [];
   const place = { from, at, exchange: frame.entry.req };
   if (!frame.whole) return [];
-  if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is no message` }];
+  if (kind === "frag" || kind === "noise") return [{ ...place, says: `frame ${n} is not a message` }];
   return messages.flatMap((message): readonly Hint[] => {
     const { id } = message;
     const { pairing } = message.context;
     if (pairing === undefined || pairing.is === "answer") {
-      return message.kind === "none" ? [{ ...place, says: `frame ${n} is no message` }] : [];
+      return message.kind === "none" ? [{ ...place, says: `frame ${n} is not a message` }] : [];
     }
-    return [{ ...place, says: `frame ${n} is no answer to it`, id: id ?? "missing" }];
+    return [{ ...place, says: `frame ${n} does not answer it`, id: id ?? "missing" }];
   });
 }
 

@@ -74,7 +74,7 @@ test("check fails on a server that crashes in the middle of a call, and says in 
     /\nCrashed\n .*:\d+ {2}the server exited with code 3 in the middle of tools\/call work \(frame \d+\)\n/,
   );
   expect(stdout).toMatch(
-    /\nUnanswered\n .* frame \d+, id 7, tools\/call work: never will: server exited with code 3\n/,
+    /\nUnanswered\n .* frame \d+, id 7, tools\/call work: no response: the server exited with code 3\n/,
   );
   expect(code).toBe(2);
   const lenient = await check(folder, "--allow-unanswered");
@@ -100,7 +100,7 @@ test("check fails on a request that is never answered, unless that is allowed", 
   ]);
   expect(stdout).toMatch(/^✔ no violations · ✖ 1 request unanswered · 6 frames · 0 lost\n/);
   expect(stdout).toMatch(
-    /\nUnanswered\n .* id 7, tools\/call work: never will: server exited with code 0 after client closed its side\n/,
+    /\nUnanswered\n .* id 7, tools\/call work: no response: the server exited with code 0 after the client closed its side\n/,
   );
   expect(code).toBe(2);
   expect((await check(folder, "--allow-unanswered")).code).toBe(0);

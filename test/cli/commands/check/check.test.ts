@@ -46,7 +46,7 @@ Crashed
   run.parlance.jsonl:15  the server exited with code 3 in the middle of tools/call sum (frame 12)
 
 Unanswered
-  run.parlance.jsonl:13  frame 12, id 9, tools/call sum: never will: server exited with code 3
+  run.parlance.jsonl:13  frame 12, id 9, tools/call sum: no response: the server exited with code 3
 `);
   expect(code).toBe(2);
 });

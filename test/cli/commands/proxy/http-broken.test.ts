@@ -111,7 +111,7 @@ test.each([
     setImmediate(() => response.destroy());
   });
   expect(verdicts).toEqual([]);
-  expect(pending).toEqual([expect.stringMatching(/^never will: its HTTP exchange was broken off: aborted/)]);
+  expect(pending).toEqual([expect.stringMatching(/^no response: its HTTP exchange was broken off: aborted/)]);
 });
 
 test("a server that answers with an error of HTTP has not answered", async () => {
@@ -119,5 +119,5 @@ test("a server that answers with an error of HTTP has not answered", async () =>
     response.writeHead(500, { "Content-Type": json }).end("{}"),
   );
   expect(verdicts).toEqual([]);
-  expect(pending).toEqual(["never will: the server refused it with HTTP 500"]);
+  expect(pending).toEqual(["no response: the server refused it with HTTP 500"]);
 });
