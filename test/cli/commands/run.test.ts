@@ -157,3 +157,30 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const [entries = []] = folder.read();
   expect(methodsOf(entries)).toEqual(said);
 });
+
+test("calls after a tool that was added are made after an invalid response, too", async () => {
+  using folder = new RecordingFolder();
+  const server = join(folder.path, "growing-string-ids.mjs");
+  writeFileSync(
+    server,
+    `import { createInterface } from "node:readline";
+const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+const tools = [{ name: "grow", inputSchema: { type: "object" } }, { name: "last", inputSchema: { type: "object" } }];
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } });
+  else if (method === "tools/list") send({ id, result: { tools } });
+  else if (id !== undefined) {
+    if (params.name === "grow") tools.push({ name: "added", inputSchema: { type: "object" } });
+    send({ id: params.name === "added" ? String(id) : id, result: { content: [{ type: "text", text: params.name }] } });
+  }
+});
+`,
+  );
+  const calls = ["--call", "grow", "--call", "added", "--call", "last"];
+  const args = ["run", "--once", "--revision", "2025-11-25", ...calls, "--", process.execPath, server];
+  const { code, stdout, stderr } = await parlance(args, folder.env);
+  expect(code).toBe(2);
+  expect(stderr).toContain("the answer is not a response");
+  expect(stdout).toContain("tools/call: last last");
+});

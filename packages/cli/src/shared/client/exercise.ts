@@ -32,7 +32,7 @@ export async function exercise(
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
   let failed: LocalError | undefined;
-  for (const { tool, args } of [...safe, ...calls]) {
+  const attempt = async (tool: string, args: JsonObject): Promise<void> => {
     try {
       await callTool(client, tool, args, options);
     } catch (error) {
@@ -40,10 +40,11 @@ export async function exercise(
       if (!(error instanceof LocalError) || error.reason === "closed" || error.reason === "cancelled") throw error;
       failed ??= error;
     }
-  }
+  };
+  for (const { tool, args } of [...safe, ...calls]) await attempt(tool, args);
   for (const { tool, args } of late) {
     const listed = await listedTools(client, options);
-    await callTool(client, tool, argumentsFor(args, findTool(tool, listed).inputSchema), options);
+    await attempt(tool, argumentsFor(args, findTool(tool, listed).inputSchema));
   }
   if (failed !== undefined) throw failed;
   return others.flatMap((tool) => {
