@@ -46,6 +46,40 @@ test("a code without a name is explained by its range", () => {
   ]);
 });
 
+test.each([
+  ["401", "As an HTTP status, 401 says: the server requires a token, or refuses the one it got"],
+  ["404", "As an HTTP status, 404 says: there is no such path, or the session has ended"],
+  ["405", "As an HTTP status, 405 says: the endpoint does not have this HTTP method"],
+])("%s is explained as an HTTP status, too", async (word, words) => {
+  const { code, stdout } = await parlance(["explain", word], { COLUMNS: "160" });
+  expect(stdout.startsWith(words), stdout).toBe(true);
+  expect(stdout).toContain(`\n\n${word} · `);
+  expect(code).toBe(0);
+});
+
+test.each([
+  [
+    "listChanged",
+    [
+      "notifications/tools/list_changed",
+      "notifications/prompts/list_changed",
+      "notifications/resources/list_changed",
+      "notifications/roots/list_changed",
+    ],
+  ],
+  ["tools.listChanged", ["notifications/tools/list_changed"]],
+  ["sampling", ["sampling/createMessage"]],
+  ["logging", ["logging/setLevel", "notifications/message"]],
+])("the capability %s is explained by its messages", (word, names) => {
+  const { remark, explanations } = explain(word);
+  expect(remark).toContain(`${word} is a capability`);
+  expect(explanations.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+});
+
+test.each(["list_changed", "listchanged"])("%s leads to the capability", (word) => {
+  expect(explain(word).explanations.map(({ name }) => name)).toContain("notifications/tools/list_changed");
+});
+
 test("a loose name leads to the explanation of the right one", async () => {
   const { code, stdout } = await parlance(["explain", "resources/get"]);
   expect(stdout).toMatch(/^resources\/get is in no revision: did you mean resources\/read\?/);

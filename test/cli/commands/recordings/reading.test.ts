@@ -215,11 +215,23 @@ test("show says why a request has no answer, and loses nothing of a strange text
   expect(JSON.parse(json.stdout)).toMatchObject({ id: "1.0", pending: [{ n: 1, over: false }], entry: { k: "f" } });
 });
 
+test("show without a number names the numbers of the recording, and the command that prints them", async () => {
+  const files = await recordingFiles();
+  await files.write("weather.parlance.jsonl", text);
+  const { code, stderr } = await files.run("show", "weather");
+  expect(stderr).toBe(
+    "✖ the number of a frame is missing: the recording has the numbers 1 to 14\n" +
+      "  → parlance tail --no-follow --recording weather prints them\n" +
+      "  → parlance show weather 1\n",
+  );
+  expect(code).toBe(1);
+});
+
 test("show of what is not there says what is", async () => {
   const files = await recordingFiles();
   await files.write("weather.parlance.jsonl", text);
   const { code, stderr } = await files.run("show", "weather", "77");
-  expect(stderr).toMatch(/has no 77: it holds 14 things, from 1 to 14\n$/);
+  expect(stderr).toMatch(/has no frame 77: the recording has the numbers 1 to 14\n$/);
   expect(code).toBe(1);
 });
 

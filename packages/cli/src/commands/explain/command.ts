@@ -11,23 +11,24 @@ interface ExplainFlags {
   readonly json?: true;
 }
 
-const about = `Explain an error code, a method, a revision, a rule or a probe: the revisions that have it, the
-side at fault, examples of messages, and the page of the specification. Without a word, list
-everything that can be explained.`;
+const about = `Explain an error code, an HTTP status, a method, a capability, a revision, a rule or a probe: the
+revisions that have it, the side at fault, examples of messages, and the page of the specification.
+Without a word, list everything that can be explained.`;
 
 const examples = `Examples:
   parlance explain -32602
   parlance explain MethodNotFound
   parlance explain tools/call
+  parlance explain tools.listChanged
   parlance explain --json tools/call | jq -r '.explanations[0].spec[]'`;
 
 /** Adds `parlance explain`. */
 export function registerExplain(program: Command, invocation: Invocation): void {
   program
     .command("explain")
-    .summary("explain an error code, a method, a revision, a rule or a probe")
+    .summary("explain an error code, a method, a capability, a revision, a rule or a probe")
     .description(about)
-    .usage("[options] [code|name|method|revision|rule|probe]")
+    .usage("[options] [code|name|method|capability|revision|rule|probe]")
     .argument("[word]", "see above")
     .option("--json", "print one JSON object, for programs")
     // A negative code begins like an option.
@@ -55,7 +56,7 @@ function printExplained(word: string | undefined, { json }: ExplainFlags, out: O
     out.print(jsonLine({ word, remark, explanations: explanations.map(jsonOf) }));
     return;
   }
-  if (remark !== undefined) out.print(out.style.yellow(remark), "");
+  if (remark !== undefined) out.print(...wrapWords(remark, out.width).map((line) => out.style.yellow(line)), "");
   for (const [index, each] of explanations.entries()) {
     if (index > 0) out.print("");
     printExplanation(each, out);

@@ -102,6 +102,15 @@ interface RequestNote extends MessageNote<RpcRequest> {
   readonly result: JsonObject;
 }
 
+/** The messages that need a capability, given as a path or as the last member of one: `tools.listChanged`, `listChanged`. */
+export function messagesOfCapability(word: string): readonly string[] {
+  const wanted = word.toLowerCase().replaceAll("_", "");
+  return [...Object.entries(requestNotes), ...Object.entries(notificationNotes)].flatMap(([method, { needs = "" }]) => {
+    const path = /^the capability ([\w.]+)/.exec(needs)?.[1]?.toLowerCase() ?? "";
+    return path === wanted || path.endsWith(`.${wanted}`) ? [method] : [];
+  });
+}
+
 const serverHas = (capability: string): string => `the capability ${capability} of the server`;
 const clientHas = (capability: string): string => `the capability ${capability} of the client`;
 const schema = { type: "object", properties: { a: { type: "number" } } };

@@ -48,6 +48,15 @@ function forHeader(value: string): Advice {
     command?.options.some(({ long }) => long === "--header") === true ? `write --header ${value}` : undefined;
 }
 
+/** Advice on a port, by the option of a command that listens. */
+const listeners: ReadonlyMap<string, string> = new Map([
+  ["--listen <host:port>", "write --listen 127.0.0.1:8080"],
+  ["--listen <address>", "write --listen http://127.0.0.1:8080/mcp"],
+  ["--http [port]", "write --http 8080"],
+]);
+
+const address: Advice = (command) => command?.options.map(({ flags }) => listeners.get(flags)).find(Boolean);
+
 const token = forHeader("'Authorization: Bearer …'");
 const lists =
   (name: string): Advice =>
@@ -61,6 +70,9 @@ const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
   ["--token", token],
   ["--bearer", token],
   ["--auth", token],
+  ["--port", address],
+  ["-p", address],
+  ["--host", address],
   ["tools", lists("tools")],
   ["resources", lists("resources")],
   ["templates", lists("templates")],

@@ -1,10 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Row } from "@parlance/wire";
 import type { Command } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { usageFailure } from "../../shared/failure.js";
+import { type Failure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { count } from "../../shared/output/quantities.js";
 import { lined } from "../../shared/output/terminal.js";
 import { Pace } from "../../shared/pace.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
@@ -31,11 +31,29 @@ export function registerShow(program: Command, invocation: Invocation): void {
     .description("Show one frame of a recording: its bytes, its context, and the rules that it breaks.")
     .usage("[options] <recording> <n>")
     .argument("<recording>", "see below")
-    .argument("<n>", "its number, as parlance tail shows it")
+    .argument("[n]", "its number, as parlance tail shows it")
     .option("--hex", "print the bytes in hexadecimal digits, with their offsets")
     .option("--json", "print one JSON object, for programs")
     .addHelpText("after", `\n${recordingHelp}\n\n${examples}`)
-    .action((word: string, n: string, flags: ShowFlags) => invocation.run(() => show(word, n, flags, invocation)));
+    .action((word: string, n: string | undefined, flags: ShowFlags) =>
+      invocation.run(async () => {
+        if (n === undefined) throw await numberMissing(word, invocation);
+        return show(word, n, flags, invocation);
+      }),
+    );
+}
+
+/** A command line without the number of a frame. The remedy has the numbers of the recording. */
+async function numberMissing(word: string, { interrupt }: Invocation): Promise<Failure> {
+  const missing = "the number of a frame is missing";
+  if (/^\d{1,15}$/.test(word) && !existsSync(word)) return usageFailure(missing, `parlance show last ${word}`);
+  const path = await findRecording(word, process.env);
+  const { conversation } = await loadRecording(path, { stop: interrupt.stop });
+  const [first] = conversation.rows.flatMap(({ n }) => n ?? []);
+  return usageFailure(
+    `${missing}: ${numbersOf(conversation.rows)}`,
+    `parlance tail --no-follow --recording ${word} prints them${first === undefined ? "" : `\nparlance show ${word} ${first}`}`,
+  );
 }
 
 async function show(word: string, n: string, flags: ShowFlags, { out, interrupt }: Invocation): Promise<number> {
@@ -47,7 +65,7 @@ async function show(word: string, n: string, flags: ShowFlags, { out, interrupt 
     (await loadFrame(path, wanted)) ?? (await loadRecording(path, { stop: interrupt.stop })).conversation;
   pace.check();
   const row = conversation.rows.find((each) => each.n === wanted);
-  if (row === undefined) throw usageFailure(`${path} has no ${wanted}: ${numbersOf(conversation.rows)}`);
+  if (row === undefined) throw usageFailure(`${path} has no frame ${wanted}: ${numbersOf(conversation.rows)}`);
   const pending = conversation.pending();
   if (flags.json === true) {
     const own = pending.filter(({ operation }) => row.messages.includes(operation.request));
@@ -58,6 +76,6 @@ async function show(word: string, n: string, flags: ShowFlags, { out, interrupt 
 
 function numbersOf(rows: readonly Row[]): string {
   const numbers = rows.flatMap(({ n }) => (n === undefined ? [] : [n]));
-  if (numbers.length === 0) return "it holds nothing";
-  return `it holds ${count(numbers.length, "thing")}, from ${numbers[0]} to ${numbers.at(-1)}`;
+  if (numbers.length === 0) return "the recording is empty";
+  return `the recording has the numbers ${numbers[0]} to ${numbers.at(-1)}`;
 }
