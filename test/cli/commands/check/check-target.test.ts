@@ -98,11 +98,38 @@ test("what was said to a server can be kept, and read again", async () => {
   }
 });
 
-test("a server that cannot be spoken to is no server that breaks rules", async () => {
+test("a server that cannot be spoken to is no server that breaks rules, and its last lines on stderr are shown once", async () => {
   const { code, stderr } = await parlance(["check", "--", process.execPath, misbehaving, "dies"]);
   expect(stderr).toContain("speaks none of the revisions");
+  expect(stderr).toContain(
+    "  │ 2024-11-05 to 2025-11-25: initialize was not answered: the server ended\n" +
+      "  │ 2026-07-28: server/discover was not answered: the server ended\n" +
+      "  │ its last lines on stderr:\n" +
+      "  │ cannot read config.json\n" +
+      "  │ \\u{1b}[2Jcheck the path\n" +
+      "  → ",
+  );
   expect(stderr).toContain("parlance doctor");
   expect(code).toBe(3);
+});
+
+test("a finding that several revisions share is printed once, with the revisions", async () => {
+  const revisions = ["--revision", "2025-06-18", "--revision", "2025-11-25", "--revision", "2026-07-28"];
+  const words = ["check", ...revisions, "--timeout", "500ms", "--", process.execPath, misbehaving, "noisy"];
+  const { stdout } = await parlance(words, { COLUMNS: "120" });
+  const [summary = "", findings = ""] = stdout.split(/(?<=2026-07-28 .*\n)/);
+  expect(summary.split("\n").map((line) => line.slice(0, 12))).toEqual([
+    "2025-06-18  ",
+    "2025-11-25  ",
+    "2026-07-28  ",
+    "",
+  ]);
+  const ids = [...findings.matchAll(/^ {2}[✖!ℹ] (X[A-Z]-\d+)/gm)].map(([, id]) => id);
+  expect(ids.length).toBeGreaterThan(0);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(findings).toMatch(
+    / {2}✖ XM-6 .*\n {10}in 2025-06-18 to 2025-11-25\n(?: {10}.*\n)+? {10}frames \d+–\d+, \d+–\d+ {2}https/,
+  );
 });
 
 test("a file that is neither a recording nor a server is named, with what to write instead", async () => {

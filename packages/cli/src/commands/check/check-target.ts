@@ -15,6 +15,7 @@ import { printReport, type ReportFormat } from "../../shared/output/report.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
 import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
+import { spanText } from "../explain/explanation.js";
 import { type Examination, examine } from "./examination/examine.js";
 import { examinationLines, examinationValue, portabilityLines } from "./examination-view.js";
 
@@ -108,15 +109,34 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
     throw unreachable(title, escapeControls(await reasonOf(target.url, lost.why)));
   const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
+  const stderr = stderrLines(conversation);
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
     exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
-    seen: revisions.slice(1).map(({ revision, notSpoken }) => `${revision.version}: ${notSpoken}`),
-    remedy: missingVariableRemedy(stderrLines(conversation)) ?? "parlance doctor finds out why",
+    seen: [
+      ...reasonLines(revisions),
+      ...(stderr.length === 0 ? [] : ["its last lines on stderr:", ...stderr.slice(-mostStderrLines)]),
+    ],
+    remedy: missingVariableRemedy(stderr) ?? "parlance doctor finds out why",
   });
 }
 
+/** Each reason once, with its revisions; none if all revisions share the one of the headline. */
+function reasonLines(revisions: Examination["revisions"]): readonly string[] {
+  const reasons = [...new Set(revisions.map(({ notSpoken }) => notSpoken))];
+  if (reasons.length < 2) return [];
+  const versionsOf = (why: string | undefined): readonly string[] =>
+    revisions.filter(({ notSpoken }) => notSpoken === why).map(({ revision }) => revision.version);
+  return reasons.map((why) => `${spanText(versionsOf(why))}: ${why}`);
+}
+
+/** The most lines of stderr in a failure. */
+const mostStderrLines = 12;
+
+/** The lines that the server wrote to stderr at its first start: it was started again for each revision. */
 function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
-  return rows.flatMap(({ entry }) => (entry.k === "e" ? wordsOf(entry).split("\n") : []));
+  const [first, ...others] = rows.flatMap(({ entry }) => (entry.k === "e" ? [entry] : []));
+  if (first === undefined) return [];
+  return [first, ...others.filter(({ s }) => s === first.s)].flatMap((entry) => wordsOf(entry).split("\n"));
 }
 
 /** Why a server cannot be reached. It opens a connection, because `fetch` blocks some ports without a connection. */

@@ -5,11 +5,12 @@ import { reportValue } from "../../shared/output/report.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
-import type { Examination, ProbeResult, RevisionResult } from "./examination/examine.js";
+import { spanText } from "../explain/explanation.js";
+import { type Examination, type ProbeResult, probes, type RevisionResult } from "./examination/examine.js";
 
 const idWidth = 6;
 
-/** The result of an examination as text: each revision with its failed probes, or all probes. */
+/** The result of an examination as text: each revision, then the failed probes, or all probes. */
 export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
   { crashes }: CheckReport,
@@ -17,7 +18,8 @@ export function examinationLines(
   { all, isInterrupted }: { readonly all: boolean; readonly isInterrupted: boolean },
 ): readonly string[] {
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
-  const lines = revisions.flatMap((result) => revisionLines(result, look, all));
+  const lines = revisions.flatMap((result) => revisionLines(result, look));
+  const findings = findingsOf(revisions, all);
   const broken = failures.filter(({ level }) => level === "must").length;
   const recommended = failures.filter(({ level }) => level === "should").length;
   const notes = failures.length - broken - recommended;
@@ -38,6 +40,7 @@ export function examinationLines(
   ];
   return [
     ...lines,
+    ...findings.flatMap((finding) => findingLines(finding, revisions.length > 1, look)),
     ...violationLines(bad, look),
     ...crashLines(crashes, look),
     ...waitingLines(waiting, look),
@@ -84,8 +87,15 @@ function demandLines(start: string, demands: string, width: number): readonly st
 
 function crashLines(crashes: CheckReport["crashes"], { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
-  return crashes.flatMap(({ crash }) => {
-    const [first = "", ...more] = wrapWords(wording.crash(crash), width - indent.length);
+  const texts = crashes.map(({ crash }) => wording.crash(crash));
+  /** The crash without its frame: a probe crashes the server in each revision. */
+  const kindOf = (text: string): string => text.replace(/ \(frame \d+\).*/, "");
+  const kinds = texts.map(kindOf);
+  const firsts = texts.filter((text, index) => kinds.indexOf(kindOf(text)) === index);
+  return firsts.flatMap((text) => {
+    const times = kinds.filter((kind) => kind === kindOf(text)).length;
+    const like = times > 1 ? `; ${count(times - 1, "more crash", "more crashes")} like it` : "";
+    const [first = "", ...more] = wrapWords(text + like, width - indent.length);
     return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
   });
 }
@@ -96,24 +106,51 @@ function waitingLines(waiting: Examination["waiting"], { style, width }: Look): 
   return [style.yellow("Waiting for an answer"), ...lines];
 }
 
-function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look, all: boolean): readonly string[] {
+function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look): readonly string[] {
   const { style, width } = look;
-  const shown = results.filter(({ finding }) => all || finding.is === "failed");
-  const lines = shown.flatMap((result) => resultLines(result, look));
   if (notSpoken !== undefined) {
     const start = `${revision.version}  `;
     const why = wrapWords(`not spoken: ${notSpoken}`, width - start.length);
     const indent = " ".repeat(start.length);
-    return [...why.map((line, index) => style.dim((index === 0 ? start : indent) + line)), ...lines];
+    return why.map((line, index) => style.dim((index === 0 ? start : indent) + line));
   }
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
   const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
-  return [`${style.bold(revision.version)}  ${words.join(", ")}`, ...lines];
+  return [`${style.bold(revision.version)}  ${words.join(", ")}`];
 }
 
-function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Look): readonly string[] {
+/** What a probe found, in one or several revisions. */
+interface SharedFinding {
+  readonly versions: readonly string[];
+  /** The results, one for each version. */
+  readonly results: readonly [ProbeResult, ...ProbeResult[]];
+}
+
+/** The findings in the order of the probes. Revisions in which a probe found the same, at the same level, share one. */
+function findingsOf(revisions: readonly RevisionResult[], all: boolean): readonly SharedFinding[] {
+  const shared = new Map<string, SharedFinding>();
+  for (const { revision, results } of revisions) {
+    for (const result of results) {
+      const { probe, finding, verdict } = result;
+      if (!all && finding.is !== "failed") continue;
+      const key = JSON.stringify([probe.id, finding, verdict?.level]);
+      const { versions = [], results: others } = shared.get(key) ?? {};
+      shared.set(key, {
+        versions: [...versions, revision.version],
+        results: others === undefined ? [result] : [...others, result],
+      });
+    }
+  }
+  const order = probes.map(({ id }) => id);
+  const place = ({ results: [{ probe }] }: SharedFinding): number =>
+    order.includes(probe.id) ? order.indexOf(probe.id) : order.length;
+  return [...shared.values()].toSorted((a, b) => place(a) - place(b));
+}
+
+function findingLines({ versions, results }: SharedFinding, namesVersions: boolean, look: Look): readonly string[] {
   const { style, width } = look;
+  const [{ probe, finding, verdict }] = results;
   const [mark, paint] =
     verdict !== undefined
       ? ([signs[verdict.level], verdict.level === "must" ? style.red : style.yellow] as const)
@@ -122,15 +159,18 @@ function resultLines({ probe, finding, frames, verdict }: ProbeResult, look: Loo
         : (["·", style.dim] as const);
   const head = demandLines(`  ${paint(mark)} ${left(probe.id, idWidth)}`, probe.demands, width);
   const indent = " ".repeat(idWidth + 4);
-  if (finding.is === "skipped") return [...head, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
-  if (verdict === undefined) return head;
-  const [first, last] = frames;
-  const where = first < last ? `frames ${first}–${last}` : `frame ${first}`;
+  const where = namesVersions ? [style.dim(`${indent}in ${spanText(versions)}`)] : [];
+  if (finding.is === "skipped")
+    return [...head, ...where, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
+  if (verdict === undefined) return [...head, ...where];
+  const frames = results.map(({ frames: [first, last] }) => (first < last ? `${first}–${last}` : `${first}`));
+  const isOne = results.length === 1 && results[0].frames[0] === results[0].frames[1];
   return [
     ...head,
+    ...where,
     ...wrapWords(verdict.says, width - indent.length).map((line) => indent + line),
     ...quotedLines(verdict, look),
-    style.dim(`${indent}${where}  ${verdict.spec}`),
+    style.dim(`${indent}${isOne ? "frame" : "frames"} ${frames.join(", ")}  ${verdict.spec}`),
   ];
 }
 
