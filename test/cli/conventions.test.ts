@@ -16,7 +16,7 @@ beforeAll(async () => {
 describe("help", () => {
   test("every command stands in a group, and the groups in their order", () => {
     const titles = [...mainPage.matchAll(/^(\w+):$/gm)].map(([, title]) => title);
-    const order = ["Options", "Attach", "Read", "Judge", "Ask", "Act", "Authorize", "Serve", "Help"];
+    const order = ["Options", "Connect", "Read", "Check", "Call", "Replay", "Authorize", "Serve", "Help"];
     expect(titles).toEqual(order.filter((title) => titles.includes(title)));
     expect(commands).toEqual(expect.arrayContaining(["talk", "wrap", "unwrap", "call", "serve", "completion", "help"]));
   });

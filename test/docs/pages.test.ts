@@ -17,9 +17,9 @@ const long: ReadonlyMap<string, string> = new Map([
   ["guides/debug.md", "one session with a broken server, from the first message to the replay"],
   ["guides/inspector.md", "every view of the page, with its picture"],
   ["reference/rules.md", "a table with one row for each rule"],
-  ["reference/commands/act.md", "written from the help pages of the command"],
-  ["reference/commands/ask.md", "written from the help pages of the command"],
-  ["reference/commands/attach.md", "written from the help pages of the command"],
+  ["reference/commands/replay.md", "written from the help pages of the command"],
+  ["reference/commands/call.md", "written from the help pages of the command"],
+  ["reference/commands/connect.md", "written from the help pages of the command"],
   ["reference/commands/read.md", "written from the help pages of the command"],
 ]);
 

@@ -60,11 +60,11 @@ async function registrationsFor([word = ""]: readonly string[]): Promise<Readonl
 
 /** The groups of commands, in the order of the help page. Every command is in one of them. */
 const groups: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ["Attach", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
+  ["Connect", ["talk", "run", "tap", "proxy", "bridge", "wrap", "unwrap"]],
   ["Read", ["ls", "open", "tail", "show", "list", "explain", "prune"]],
-  ["Judge", ["check", "doctor"]],
-  ["Ask", ["call", "read", "prompt", "complete", "subscribe"]],
-  ["Act", ["send", "replay", "diff", "export", "redact"]],
+  ["Check", ["check", "doctor"]],
+  ["Call", ["call", "read", "prompt", "complete", "subscribe"]],
+  ["Replay", ["send", "replay", "diff", "export", "redact"]],
   ["Authorize", ["login", "logout", "whoami"]],
   ["Serve", ["serve"]],
   ["Help", ["completion", "help"]],
@@ -119,7 +119,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
 /** The program without its commands. @param own the words of the command line, for error messages */
 function programFor(own: readonly string[], out: Output, err: Output): Command {
   const program: Command = new Command("parlance")
-    .description("See, check and drive any MCP conversation.")
+    .description("Inspect, record, check, call and replay MCP servers and clients.")
     .version(packageVersion, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this page")
     // The sections after the options describe the arguments.

@@ -14,7 +14,7 @@ export const exitCodes = {
 
 /** The table of exit codes for a help page. */
 export const exitCodeHelp = `Exit codes:
-  0  clean
+  0  success
   1  the command line is wrong
   2  the server broke the protocol
   3  the server could not be started or reached, or was lost

@@ -287,7 +287,14 @@ test("a server that cannot be reached, and a request by another name, are refuse
 
 test("it listens on this machine only, unless an option says otherwise", async () => {
   const args = ["proxy", "--target", "http://127.0.0.1:9/mcp", "--listen", "0.0.0.0:0"];
-  expect(await parlance(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("add --i-know") });
+  expect(await parlance(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("add --exposed") });
+  // No machine has this address (RFC 5737), so the proxy fails after the option was accepted.
+  const elsewhere = ["proxy", "--target", "http://127.0.0.1:9/mcp", "--listen", "203.0.113.1:7777"];
+  for (const flag of ["--exposed", "--i-know"])
+    expect(await parlance([...elsewhere, flag])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("203.0.113.1"),
+    });
   expect(await parlance(["proxy"])).toMatchObject({ code: 1, stderr: expect.stringContaining("--target") });
   expect(await parlance(["proxy", "--target", "mcp"])).toMatchObject({
     code: 1,

@@ -61,14 +61,14 @@ of the latency of the matching rows: 'count(tool:search)>=1' or
 'p95(tool:*)<200ms'.
 
 Exit codes:
-  0  clean
+  0  nothing of --fail-on was found
   1  the command line is wrong
   2  a finding of --fail-on, or an expectation that does not hold
   3  the server could not be started or reached
   6  the recording is damaged; its readable lines were checked`;
 
-const about = `Check a recording, or a server, by the rules of the protocol: for people, and
-for build servers. A server is examined in each revision that it supports, by
+const about = `Check a recording, or a server, against the rules of the protocol, on a terminal
+or in CI. A server is examined in each revision that it supports, by
 probes from outside. Tools are called only if they are marked read-only, or
 without their required arguments; nothing is changed.`;
 
@@ -83,7 +83,7 @@ const examples = `Examples:
 export function registerCheck(program: Command, invocation: Invocation): void {
   const command = program
     .command("check")
-    .summary("judge a recording, or a server, by the rules of the protocol")
+    .summary("check a recording, or a server, against the rules of the protocol")
     .description(about)
     .usage(
       "[options] <recording>\n       parlance check [options] <target>\n       parlance check [options] -- command args…",

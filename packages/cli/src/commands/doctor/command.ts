@@ -22,9 +22,9 @@ interface DoctorFlags extends ConversationFlags {
   readonly login?: true;
 }
 
-const about = `Find out why a server does not work: check one thing after the other, from whether its
-command is there to whether it ends, and say for whatever fails what was seen and what
-to do about it. No tool is called. --login signs you in first, as parlance login does: some faults
+const about = `Find out why a server does not work: check its command, its start, its first response,
+its revision, its lists and its exit one by one, and print what was observed and the
+remedy for each failure. No tool is called. --login signs you in first, as parlance login does: some faults
 of an authorization server show only then.`;
 
 const examples = `Examples:
@@ -37,7 +37,7 @@ const examples = `Examples:
 export function registerDoctor(program: Command, invocation: Invocation): void {
   const command = program
     .command("doctor")
-    .summary("find out what is wrong with a server, and what to do about it")
+    .summary("find out what is wrong with a server, and print the remedy")
     .description(about)
     .usage("[options] <target>\n       parlance doctor [options] -- command args…")
     .argument("[target]", "see below")

@@ -28,7 +28,7 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .command("explain")
     .summary("explain an error code, a method, a capability, a revision, a rule or a probe")
     .description(about)
-    .usage("[options] [code|name|method|capability|revision|rule|probe]")
+    .usage("[options] [code|method|capability|revision|rule|probe]")
     .argument("[word]", "see above")
     .option("--json", "print one JSON object, for programs")
     // A negative code begins like an option.

@@ -52,7 +52,7 @@ interface ExportFlags extends SecretFlags {
   readonly redact: boolean;
 }
 
-const about = `Convert a recording to a format for others. Secrets are covered as by parlance redact,
+const about = `Convert a recording to another format, to share or process it. Secrets are covered as by parlance redact,
 unless --no-redact is given.`;
 
 const formatHelp = `A <format> is one of

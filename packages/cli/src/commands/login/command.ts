@@ -50,7 +50,7 @@ Afterwards every command that connects to the server uses the tokens, and renews
       "--explain",
       "print each step of the sign-in, where the specification describes it, and whether bad tokens are refused",
     )
-    .option("--record <file>", "record to this file; one that holds something is left alone")
+    .option("--record <file>", "record to this file; a file that is not empty is never overwritten")
     .option("--keep-secrets", keepSecretsHelp)
     .addHelpText(
       "after",

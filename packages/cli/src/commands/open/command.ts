@@ -30,7 +30,7 @@ it.`;
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
   1  the command line is wrong, or there is no such recording
-  3  the port cannot be listened on
+  3  the port is in use, or may not be used
 
 Examples:
   parlance open

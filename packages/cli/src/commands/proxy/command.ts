@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
 import { httpFaultHelp } from "../../shared/faults/fault.js";
@@ -22,6 +22,7 @@ interface ProxyFlags extends FaultFlags, OriginFlags, BreakFlags {
   readonly record?: string;
   readonly keepSecrets?: true;
   readonly name?: string;
+  readonly exposed?: true;
   readonly iKnow?: true;
   readonly json?: true;
 }
@@ -50,7 +51,7 @@ recorded unchanged: parlance redact covers the secrets in them.`;
 const examples = `Exit codes:
   0  ended by Ctrl-C or SIGTERM
   1  the command line is wrong
-  3  the address cannot be listened on
+  3  the address is in use, or not one of this machine
 
 Examples:
   parlance proxy --target http://localhost:3000/mcp
@@ -71,7 +72,8 @@ export function registerProxy(program: Command, invocation: Invocation): void {
       `the address for clients (default: 127.0.0.1:${usualPort}, or a free port)`,
       listenAt,
     )
-    .option("--i-know", "allow an address that other machines can reach, and any Host header")
+    .option("--exposed", "allow an address that other machines can reach, and any Host header")
+    .addOption(new Option("--i-know", "the former name of --exposed").hideHelp())
     .option("--record <file>", "record to this file; a file that is not empty is never overwritten")
     .option("--keep-secrets", keepSecretsHelp)
     .option("--name <name>", "the server's name in the name of the recording")
@@ -85,16 +87,17 @@ export function registerProxy(program: Command, invocation: Invocation): void {
 
 async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number> {
   const { out, err, interrupt } = invocation;
-  const { target, iKnow = false, keepSecrets = false } = flags;
+  const { target, keepSecrets = false } = flags;
+  const isExposed = flags.exposed === true || flags.iKnow === true;
   if (target === undefined)
     throw usageFailure("there is no server to forward to", "parlance proxy --target http://localhost:3000/mcp");
   const plan = faultPlan(flags, "http");
   const breakpoints = breakpointsOf(flags);
   const { listen = { host: "127.0.0.1", port: usualPort } } = flags;
-  if (!iKnow && !isLoopback(listen.host)) {
+  if (!isExposed && !isLoopback(listen.host)) {
     throw usageFailure(
       `${listen.host} can be reached by other machines: each of them could reach the server through the proxy`,
-      "listen on 127.0.0.1, or add --i-know",
+      "listen on 127.0.0.1, or add --exposed",
     );
   }
   const recorder = new Recorder({
@@ -108,7 +111,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
     {
       target,
       ...listen,
-      anyHost: iKnow,
+      anyHost: isExposed,
       allowedOrigins: flags.allowOrigin,
       keepsSecrets: keepSecrets,
       recorder,
@@ -120,7 +123,7 @@ async function proxy(flags: ProxyFlags, invocation: Invocation): Promise<number>
   if (flags.json === true) out.print(jsonLine({ url: proxy.url.href, target: target.href, recording: path }));
   else {
     out.print(
-      `${out.style.bold(proxy.url.href)} stands before ${target.href}`,
+      `${out.style.bold(proxy.url.href)} forwards to ${target.href}`,
       out.style.dim(`recording to ${path}; Ctrl-C ends it`),
     );
   }

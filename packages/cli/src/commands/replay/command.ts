@@ -57,7 +57,7 @@ const examples = `Examples:
 export function registerReplay(program: Command, invocation: Invocation): void {
   const command = program
     .command("replay")
-    .summary("play the server of a recording, or its client")
+    .summary("replay the server of a recording, or its client")
     .description(about)
     .usage("[options] <recording> --as server\n       parlance replay [options] <recording> --as client <target>")
     .argument("<recording>", "see below")

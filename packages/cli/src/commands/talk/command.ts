@@ -20,7 +20,7 @@ interface TalkFlags extends ServerFlags {
   readonly once?: true;
 }
 
-const about = `Hold a whole conversation with a server and print every frame: open it, list
+const about = `Connect to a server and print every frame of the conversation: open it, list
 everything that the server advertises, call the tools that are marked read-only and
 need no arguments, and close.`;
 
@@ -28,7 +28,7 @@ need no arguments, and close.`;
 export function registerTalk(program: Command, invocation: Invocation): void {
   registerServerCommand<TalkFlags>(program, invocation, {
     name: "talk",
-    summary: "hold a whole conversation with a server, and print every frame",
+    summary: "connect to a server, call it, and print every frame",
     description: about,
     revision: "several",
     json: "print one JSON object per line, for programs",

@@ -86,7 +86,7 @@ export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000
 
 /** The syntax of `PARLANCE_RETENTION`, for help pages. */
 export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and up to 1 GB.
-When a new recording begins, those beyond a bound are deleted, the oldest first.
+When a new recording begins, older ones beyond these limits are deleted.
   PARLANCE_RETENTION=off            keeps everything
   PARLANCE_RETENTION='90d 5GB 200'  keeps 90 days, 5 GB and 200 recordings
 Recordings that may still be written, and those of --record, are never deleted.`;
