@@ -217,6 +217,16 @@ describe("B1: what a handler returns is checked before it is sent", () => {
     ["prompt", { role: "user", content: [text] }, "/messages/0/content must be an object, got an array"],
     ["prompt", { type: "txt" }, "/messages/0/content/type must be"],
     ["prompt", { messages: [], description: 5 }, "/description must be a string, got 5"],
+    [
+      "prompt",
+      ["a", "b"],
+      '/messages/0 must be a message, got a string: write { role: "user", content: { type: "text", text: "…" } }, or return one text',
+    ],
+    [
+      "prompt",
+      { messages: [{ role: "user", content: text }, text] },
+      '/messages/1 must be a message, got a content block: write { role: "user", content: block }',
+    ],
     ["prompt", 5, "must be text, a content block, messages, or a whole result, got a number"],
     ["prompt", undefined, "must be text, a content block, messages, or a whole result, got nothing"],
     ["resource", { text: 5 }, "The contents of r:r cannot be sent: /contents/0/text must be a string, got 5"],

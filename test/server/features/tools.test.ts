@@ -172,7 +172,9 @@ describe("the name of a tool", () => {
 
   test("may not be given twice", () => {
     const server = adding("zod");
-    expect(() => server.tool("add", {}, () => "")).toThrow(new TypeError("The tool add is already defined"));
+    expect(() => server.tool("add", {}, () => "")).toThrow(
+      new TypeError("The tool add is already defined: update(changes) of its registration changes it"),
+    );
   });
 
   test("of a tool that was refused for its schema is free", () => {

@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, RpcError, wrongKind } from "../../jsonrpc/errors.js";
+import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
@@ -212,6 +212,7 @@ function promptResult(value: unknown, prompt: string): GetPromptResult {
   const messages = given.messages.map(encodeMessage);
   const result = { ...given, messages };
   const fault =
+    firstFault(messages, messageFault) ??
     shapeFault("GetPromptResult", { resultType: "complete", ...result }, "") ??
     metaFault(given._meta, "/_meta") ??
     firstFault(messages, (message, index) =>
@@ -219,6 +220,17 @@ function promptResult(value: unknown, prompt: string): GetPromptResult {
     );
   if (fault !== undefined) throw unsendable(what, fault);
   return result as unknown as GetPromptResult; // Checked just above.
+}
+
+/** The remedy for texts and blocks where messages are due: alone, a handler may return them. */
+function messageFault(message: unknown, index: number): ParamsFault | undefined {
+  const path = `/messages/${index}`;
+  if (typeof message === "string") {
+    const whole = '{ role: "user", content: { type: "text", text: "…" } }';
+    return { path, message: `must be a message, got a string: write ${whole}, or return one text` };
+  }
+  if (!isObject(message) || "role" in message || typeof message.type !== "string") return undefined;
+  return { path, message: 'must be a message, got a content block: write { role: "user", content: block }' };
 }
 
 function encodeMessage(message: unknown): unknown {

@@ -103,7 +103,10 @@ export class Registry<Entry extends Visibility> {
     definition: Definition,
     make: (definition: Definition) => Entry,
   ): Registration<Definition> {
-    if (this.#slots.has(name)) throw new TypeError(`The ${this.#options.word} ${name} is already defined`);
+    if (this.#slots.has(name))
+      throw new TypeError(
+        `The ${this.#options.word} ${name} is already defined: update(changes) of its registration changes it`,
+      );
     const slot: Slot<Entry> = { entry: make(definition), enabled: true };
     this.#slots.set(name, slot);
     this.isOffered = true;
