@@ -132,6 +132,31 @@ test("a run of a server that crashes says so once, with its last words and what 
   expect(code).toBe(3);
 });
 
+test("a server that crashes after a line that is not a message has crashed", async () => {
+  using folder = new RecordingFolder();
+  const server = join(folder.path, "noise-and-crash.mjs");
+  writeFileSync(
+    server,
+    `import { createInterface } from "node:readline";
+const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } } });
+  else if (method === "tools/list") send({ id, result: { tools: [{ name: "a", inputSchema: { type: "object" } }] } });
+  else if (id !== undefined) {
+    console.log("looking it up");
+    throw new RangeError("unlucky row");
+  }
+});
+`,
+  );
+  const args = ["run", "--once", "--revision", "2025-11-25", "--call", "a", "--", process.execPath, server];
+  const { code, stderr } = await parlance(args, folder.env);
+  expect(code).toBe(3);
+  expect(stderr).toContain("RangeError: unlucky row");
+  expect(stderr).toContain("  → the server crashed: its output on stderr gives the reason\n");
+});
+
 test("a call whose response is invalid fails the run, and later calls are still made", async () => {
   using folder = new RecordingFolder();
   const server = join(folder.path, "string-ids.mjs");

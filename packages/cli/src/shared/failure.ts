@@ -86,17 +86,9 @@ export function toFailure(error: unknown, stage: Stage): Failure {
 
 /**
  * Messages of the connection, and last lines of a server, that explain a failure better than its reason does. The first that matches
- * counts.
+ * counts: a crash comes before a line that arrived earlier.
  */
 const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
-  {
-    seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,
-    remedy: "a response must have the id of its request, type included: parlance explain R-5",
-  },
-  {
-    seen: /this side received /,
-    remedy: "the server sent this instead: stdout is for messages only, one per line",
-  },
   {
     seen: /exited with code [1-9][\s\S]*Unknown file extension "\.[cm]?tsx?"/,
     remedy: "the Node that was started does not run TypeScript: npx tsx in place of node, or Node 22.18 or newer",
@@ -108,6 +100,14 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   {
     seen: /(?:exited with code [1-9]\d*|was ended by \w+); its last lines/,
     remedy: "the server crashed: its output on stderr gives the reason",
+  },
+  {
+    seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,
+    remedy: "a response must have the id of its request, type included: parlance explain R-5",
+  },
+  {
+    seen: /this side received /,
+    remedy: "the server sent this instead: stdout is for messages only, one per line",
   },
 ];
 
