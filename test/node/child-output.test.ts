@@ -53,7 +53,9 @@ describe("what a child writes to stdout beside its answers", () => {
       connection: { onNotification: () => undefined },
     });
     const params = { text: "x".repeat(3_000_000) };
-    expect(await failureOf(connection.call("ping", params, { timeout: 300 }))).toContain("no response or notification for 300 ms");
+    expect(await failureOf(connection.call("ping", params, { timeout: 300 }))).toContain(
+      "no response or notification for 300 ms",
+    );
   });
 });
 

@@ -59,10 +59,7 @@ export function registerPrune(program: Command, invocation: Invocation): void {
     .option("--keep <n>", "the oldest recordings, until this many are left", read(parseCount, "a whole number"))
     .option("--dry-run", "print what would be deleted, and delete nothing")
     .option("--json", "print one JSON object per line, for programs")
-    .addHelpText(
-      "after",
-      `\nWithout a limit, those of PARLANCE_RETENTION apply.\n\n${retentionHelp}\n\n${examples}`,
-    )
+    .addHelpText("after", `\nWithout a limit, those of PARLANCE_RETENTION apply.\n\n${retentionHelp}\n\n${examples}`)
     .action((flags: PruneFlags) => invocation.run(() => run(flags, invocation)));
 }
 
