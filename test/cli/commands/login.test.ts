@@ -11,6 +11,7 @@ import { createServer } from "@parlance/mcp/server";
 import { expect, onTestFinished, test } from "vitest";
 import { startProtectedServer, startSignInServer } from "../../auth/client/protected-server.js";
 import { main, start, startInForm } from "../run.js";
+import { hasTerminals, inTerminal } from "../terminal.js";
 
 /** A user whose browser approves at once, and whose tokens are kept in a folder of their own. */
 async function newUser() {
@@ -81,6 +82,20 @@ onLinux("a scope that the user has not granted is named, and login --scope asks 
   const asked = issuer.requests("/authorize").map(({ parameters }) => parameters.get("scope"));
   expect(asked).toEqual(["read", "read write"]);
 });
+
+test.runIf(process.platform === "linux" && hasTerminals)(
+  "a call at a terminal signs the user in, and once more for a scope that it needs",
+  async () => {
+    const { issuer, server } = await newServers();
+    const user = await newUser();
+    const { code, stdout } = await inTerminal(["call", server.url, "write"], user.env).ended;
+    expect(stdout.match(/To sign in, open:/g)).toHaveLength(2);
+    expect(stdout).toMatch(/^written$/m);
+    expect(code).toBe(0);
+    const asked = issuer.requests("/authorize").map(({ parameters }) => parameters.get("scope"));
+    expect(asked).toEqual(["read", "read write"]);
+  },
+);
 
 test("logout revokes the tokens where the authorization server can, and deletes them in any case", async () => {
   const auth = devAuth({ users: ["ada"] });

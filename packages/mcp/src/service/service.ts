@@ -103,7 +103,7 @@ export function createService(options: ServiceOptions = {}): Service {
       requireString("service.method: the name", name, definesMethod);
       if (name.startsWith("rpc."))
         throw new TypeError(`A method may not be called ${name}: names that begin with rpc. are reserved`);
-      if (entries.has(name)) throw new TypeError(`The method ${name} is already defined`);
+      if (entries.has(name)) throw new TypeError(`The method ${name} is already defined: choose another name`);
       requireFunction(`The method ${name}`, handler, definesMethod);
       checkMembers(`The method ${name}`, methodOptions, methodMembers);
       // The types are between the options and the handler; what runs is checked.

@@ -12,6 +12,7 @@ import { durationText } from "../output/quantities.js";
 import { type Output, printFailure } from "../output/terminal.js";
 import type { Target } from "../target/target.js";
 import { type Observation, ObservedTarget } from "./observed-target.js";
+import { isInteractive, missingScopesOf, signInAt } from "./sign-in.js";
 
 type Era = Revision["era"];
 
@@ -30,11 +31,16 @@ export interface ConverseOptions {
   readonly onFailure?: (failure: Failure) => void;
 }
 
-/** Opens a conversation, runs `speak`, and closes the client and the server. Resolves to the exit code. */
+/**
+ * Opens a conversation, runs `speak`, and closes the client and the server. At a terminal, a user whose token lacks a scope signs in
+ * for it, and a second conversation begins. Resolves to the exit code.
+ */
 export async function converse(
-  { target, flags, era, invocation, answerer, onObservation = () => undefined, onFailure }: ConverseOptions,
+  options: ConverseOptions,
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
+  mayGrant = true,
 ): Promise<number> {
+  const { target, flags, era, invocation, answerer, onObservation = () => undefined, onFailure } = options;
   const { err, interrupt } = invocation;
   const { revision, timeout } = flags;
   const observed = new ObservedTarget(target, { interrupt, onObservation });
@@ -53,6 +59,14 @@ export async function converse(
     return await speak(client, observed);
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
+    const scopes = mayGrant && isInteractive() ? missingScopesOf(error) : undefined;
+    if (scopes !== undefined && target.kind === "url") {
+      await client?.close();
+      await observed.close();
+      // The server has refused the call, so it can be made again.
+      await signInAt(target.url, { scopes }, target.recorded);
+      return await converse(options, speak, false);
+    }
     const failure = observed.failure(error, stage);
     await awaitAftermath(interrupt.stop); // Output on stderr may arrive after the response.
     const described = withStderr(failure, observed.stderr);

@@ -236,6 +236,12 @@ function isSignInError(error: Error): error is SignInError {
   return error.message.startsWith("sign-in failed (") && "failure" in error;
 }
 
+/** The scopes that the user has to grant before a call can be made; undefined for any other error. */
+export function missingScopesOf(error: unknown): readonly string[] | undefined {
+  const { kind, scopes } = signInErrorOf(error)?.failure ?? {};
+  return kind === "interaction" ? scopes : undefined;
+}
+
 /**
  * A target with the access token of an earlier sign-in as a header, for commands that write their own requests. A connection
  * obtains the token, which may have to be refreshed first.
