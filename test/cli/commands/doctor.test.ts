@@ -4,7 +4,7 @@ import { createServer, type Server } from "@parlance/mcp/server";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
 import { plainHttp } from "../plain-http.js";
-import { expectGone, fixture, jsonLines, misbehaving, parlance, type Ran, start, toolsServer } from "../run.js";
+import { expectGone, fixture, jsonLines, misbehaving, parlance, type Ran, startInForm, toolsServer } from "../run.js";
 
 function greeter(): Server {
   const server = createServer({ name: "greeter", version: "1.0.0" });
@@ -334,8 +334,8 @@ test.concurrent("a port that speaks no HTTP at all is named", async () => {
 });
 
 test.concurrent("an interrupt ends the examination, and the server with it", async () => {
-  const running = start(["doctor", ...misbehaving("silent")]);
+  const running = startInForm(["doctor", ...misbehaving("silent")]);
   await running.until("command");
-  running.child.kill("SIGINT");
+  running.interrupt();
   expect((await running.ended).code).toBe(130);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectGone, fixture, jsonLines, misbehaving, parlance, start, toolsServer } from "../run.js";
+import { expectGone, fixture, jsonLines, misbehaving, parlance, start, startInForm, toolsServer } from "../run.js";
 
 /** The frames of a conversation, without what differs from run to run. */
 function wire(stdout: string): readonly string[] {
@@ -180,9 +180,9 @@ test.concurrent("a command that does not exist is reported without a frame that 
 });
 
 test.concurrent("a talk stays open and says so, until it is interrupted", async () => {
-  const talk = start(["talk", "--revision", "2025-11-25", "--call", "pid", ...toolsServer]);
+  const talk = startInForm(["talk", "--revision", "2025-11-25", "--call", "pid", ...toolsServer]);
   await talk.until("Ctrl-C ends it");
-  talk.child.kill("SIGINT");
+  talk.interrupt();
   const { code, stdout } = await talk.ended;
   expectGone(stdout);
   expect(code).toBe(0);

@@ -3,7 +3,7 @@ import { createServer, type Server } from "@parlance/mcp/server";
 import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
 import { plainHttp } from "../plain-http.js";
-import { jsonLines, parlance, start, toolsServer } from "../run.js";
+import { jsonLines, parlance, startInForm, toolsServer } from "../run.js";
 
 function greeter(): Server {
   const server = createServer({ name: "greeter", version: "1.0.0" });
@@ -210,9 +210,9 @@ test.concurrent("a server that takes a request and says nothing is given up afte
 
 test.concurrent("an interrupt gives up what is under way", async () => {
   await using http = await plainHttp(() => undefined);
-  const talk = start(["talk", http.url]);
+  const talk = startInForm(["talk", http.url]);
   await talk.until("server/discover");
-  talk.child.kill("SIGINT");
+  talk.interrupt();
   expect((await talk.ended).code).toBe(130);
 });
 

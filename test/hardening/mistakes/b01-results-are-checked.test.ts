@@ -7,6 +7,7 @@ import { hasSchemas } from "../../protocol/revisions/published.js";
 import { fitting, mutate, mutations } from "../../protocol/shapes/generator.js";
 import { refTo } from "../../protocol/shapes/schemas.js";
 import { speak } from "../../server/speak.js";
+import { runs } from "../../testing/forms.js";
 
 const newest = "2026-07-28";
 const info = { name: "checked", version: "1.0.0" };
@@ -393,7 +394,7 @@ describe.skipIf(!hasSchemas).each(["2025-06-18", "2025-11-25", newest])(
           if (why !== undefined) expect(why).toMatch(/cannot be sent: \S+ (?:must be|.*cannot be a key of _meta)/);
           expect((sent === undefined) === (error !== undefined)).toBe(true);
         });
-        await fc.assert(property, { numRuns: 300 });
+        await fc.assert(property, { numRuns: runs(300) });
       },
     );
   },

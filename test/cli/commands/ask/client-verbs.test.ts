@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { deferred } from "../../../../packages/mcp/src/base/deferred.js";
 import { createLibrary } from "../../../fixtures/library-server.js";
 import { isLong } from "../../../testing/forms.js";
-import { fixture, jsonLines, parlance, start, toolsServer } from "../../run.js";
+import { fixture, jsonLines, parlance, startInForm, toolsServer } from "../../run.js";
 
 const library = ["--", process.execPath, fixture("library-server.js")];
 
@@ -61,9 +61,9 @@ test.concurrent.each(conversations)("subscribe prints updates in %s over %s", as
 });
 
 test.concurrent("subscribe goes on until Ctrl-C, which ends it in order", async () => {
-  const running = start(["subscribe", "--json", "notes:/clock", ...library]);
+  const running = startInForm(["subscribe", "--json", "notes:/clock", ...library]);
   await running.firstLine;
-  running.child.kill("SIGINT");
+  running.interrupt();
   const { code, stdout, stderr } = await running.ended;
   expect(jsonLines(stdout)[0]).toEqual({ time: expect.any(String), kind: "resource", uri: "notes:/clock" });
   expect(stderr).toBe("");
@@ -73,7 +73,7 @@ test.concurrent("subscribe goes on until Ctrl-C, which ends it in order", async 
 test.concurrent("without a URI, subscribe is about the lists", async () => {
   const server = createLibrary();
   await using http = await serveHttp(server);
-  const running = start(["subscribe", "--count", "1", "--json", http.url]);
+  const running = startInForm(["subscribe", "--count", "1", "--json", http.url]);
   const adding = setInterval(() => server.tool(`tool-${Date.now()}`, {}, () => ""), 50);
   const { code, stdout } = await running.ended;
   clearInterval(adding);

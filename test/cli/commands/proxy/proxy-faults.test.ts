@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readRecording } from "@parlance/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { jsonLines, parlance, start } from "../../run.js";
+import { jsonLines, parlance, startInForm } from "../../run.js";
 import { Scratch } from "../../scratch.js";
 
 /** A server that answers with three events, whatever it is asked. */
@@ -34,7 +34,7 @@ async function through(
   using scratch = new Scratch();
   const recording = scratch.at("run.parlance.jsonl");
   const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  const proxy = start([
+  const proxy = startInForm([
     "proxy",
     "--json",
     "--target",
@@ -46,12 +46,7 @@ async function through(
     "--fault",
     fault,
   ]);
-  let line = "";
-  proxy.child.stdout?.on("data", (text: string) => {
-    line += text;
-  });
-  await proxy.until("recording");
-  const [{ url } = {}] = jsonLines(line);
+  const [{ url } = {}] = jsonLines(await proxy.firstLine);
   let text = "";
   const response = await fetch(String(url), { method: "POST", body: call(name) }).catch(() => undefined);
   try {
@@ -59,7 +54,7 @@ async function through(
   } catch {
     text += "(broken off)";
   }
-  proxy.child.kill("SIGINT");
+  proxy.interrupt();
   await proxy.ended;
   const { entries } = readRecording(readFileSync(recording));
   const rules = entries.flatMap((entry) =>

@@ -1,6 +1,7 @@
 import { RpcError } from "@parlance/mcp/server";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../../testing/forms.js";
 import { type Frame, parse, success } from "../../../testing/frames.js";
 import { turn } from "../../../testing/talks.js";
 import { type TaskPeer, taskPeer, workshop } from "./tasks.js";
@@ -149,6 +150,6 @@ test("in whatever order tasks are made, asked for, cancelled and ended, a final 
       for (const step of taken) await observer.take(step);
       await observer.finish();
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
