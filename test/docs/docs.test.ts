@@ -103,9 +103,15 @@ function isRunTogether({ page, name, code }: Snippet): boolean {
   return !isLong && !programs.has(`${page}: ${name}`) && !/\bprocess\b|serveStdio|node:worker/.test(code);
 }
 
-/** Whether a snippet is a program that another one of its page starts: the short form leaves it to that one. */
-function isStartedByAnother({ page, name }: Snippet): boolean {
-  return snippets.some((other) => other.page === page && other.name !== name && other.code.includes(`"${name}"`));
+/** Whether a snippet is a program that another one of its page starts or imports: the short form leaves it to that one. */
+function isRunByAnother({ page, name }: Snippet): boolean {
+  const words = [`"${name}"`, `"./${name}"`, `"./${parse(name).name}.js"`];
+  return (
+    programs.has(`${page}: ${name}`) &&
+    snippets.some(
+      (other) => other.page === page && other.name !== name && words.some((each) => other.code.includes(each)),
+    )
+  );
 }
 
 function ownFolderOf({ page, name }: Snippet): string {
@@ -229,7 +235,7 @@ test("a process that runs several snippets writes nothing of its own", () => {
 describe.each(snippets)("$page: $name", (snippet) => {
   const { page, name, code, printed } = snippet;
 
-  test.skipIf(!isLong && isStartedByAnother(snippet))(
+  test.skipIf(!isLong && isRunByAnother(snippet))(
     "runs, prints what the page says, and fails in nothing that the page does not show",
     async () => {
       const { stdout, stderr, failures } = isRunTogether(snippet)
