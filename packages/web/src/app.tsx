@@ -8,7 +8,7 @@ import { Icon } from "./icons.js";
 import { Help, isHelpOpen } from "./keys.js";
 import { heldMessages } from "./panels/intercept-state.js";
 import { Panels } from "./panels/panels.js";
-import { Player, togglePlayback } from "./player.js";
+import { Player, ReplayedClient, togglePlayback } from "./player.js";
 import {
   addFilter,
   announcement,
@@ -67,6 +67,7 @@ export function App(): JSX.Element {
         </p>
       )}
       <FilterBar />
+      <ReplayedClient />
       <Player />
       <div class="desk">
         {Act !== undefined && <Act />}

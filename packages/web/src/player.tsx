@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { call } from "./connection.js";
+import { call, link } from "./connection.js";
 import { secondsText, shellWord } from "./format.js";
+import type { PageMethods, PageReplay } from "./protocol.js";
 import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
 
 /** The available factors of the recorded speed. */
@@ -69,6 +70,87 @@ function run(): () => void {
   };
 }
 
+/** The replayed client; undefined if there is none. */
+const replay = signal<PageReplay | undefined>(undefined);
+
+/** Milliseconds between two looks at the clock of a replayed client. */
+const lookAgain = 100;
+
+/** Changes how the client is replayed, or only reads its state. */
+async function drive(change: Parameters<PageMethods["replay"]>[0]): Promise<void> {
+  replay.value = (await call("replay", change).catch(() => undefined)) ?? undefined; // The connection shows that it is lost.
+}
+
+/** The controls of a recorded client that is played to a live server. Its time moves only ahead: what was sent stays sent. */
+export function ReplayedClient(): JSX.Element | null {
+  const isOpen = link.value === "open";
+  const isOver = replay.value?.isOver;
+  useEffect(() => {
+    if (isOpen) void drive({});
+  }, [isOpen]);
+  useEffect(() => {
+    if (!isOpen || isOver !== false) return undefined;
+    const timer = setInterval(() => void drive({}), lookAgain);
+    return () => clearInterval(timer);
+  }, [isOpen, isOver]);
+  if (replay.value === undefined) return null;
+  const { at, until, runs, speed: times } = replay.value;
+  return (
+    <section class="player" aria-label="Replayed client">
+      <b>replayed client</b>
+      <button type="button" disabled={isOver === true} onClick={() => void drive({ runs: !runs })}>
+        {runs ? "pause" : "play"}
+      </button>
+      <input
+        type="range"
+        aria-label="Time of the recorded client"
+        min={0}
+        max={Math.max(1, until)}
+        step="any"
+        value={at}
+        disabled={isOver === true}
+        aria-valuetext={`${secondsText(at)} s`}
+        onInput={({ currentTarget }) => void drive({ at: currentTarget.valueAsNumber })}
+      />
+      <output>
+        {isOver === true
+          ? "everything is sent"
+          : `${secondsText(at).slice(0, -3)} of ${secondsText(until).slice(0, -3)} s`}
+      </output>
+      <Speeds value={times} isDisabled={isOver === true} onChange={(chosen) => void drive({ speed: chosen })} />
+    </section>
+  );
+}
+
+function Speeds({
+  value,
+  isDisabled = false,
+  onChange,
+}: {
+  readonly value: number;
+  readonly isDisabled?: boolean;
+  readonly onChange: (speed: number) => void;
+}): JSX.Element {
+  return (
+    <label>
+      Speed{" "}
+      <select
+        value={value}
+        disabled={isDisabled}
+        onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      >
+        {[...new Set([...speeds, value])]
+          .toSorted((a, b) => a - b)
+          .map((each) => (
+            <option key={each} value={each}>
+              {each === 0 ? "no pauses" : `${each}×`}
+            </option>
+          ))}
+      </select>
+    </label>
+  );
+}
+
 /** The controls of the playback, in which rows appear at their times. */
 export function Player(): JSX.Element | null {
   const isOpen = playback.value !== undefined;
@@ -115,16 +197,7 @@ export function Player(): JSX.Element | null {
       <output>
         {secondsText(at).slice(0, -3)} of {secondsText(view.value?.until ?? 0).slice(0, -3)} s
       </output>
-      <label>
-        Speed{" "}
-        <select value={speed.value} onChange={({ currentTarget }) => (speed.value = Number(currentTarget.value))}>
-          {speeds.map((each) => (
-            <option key={each} value={each}>
-              {each}×
-            </option>
-          ))}
-        </select>
-      </label>
+      <Speeds value={speed.value} onChange={(chosen) => (speed.value = chosen)} />
       <button type="button" popovertarget="peers">
         to a live peer
       </button>
@@ -132,7 +205,7 @@ export function Player(): JSX.Element | null {
         <p>The recording as the server of a client, such as this page:</p>
         <pre class="block">{`parlance run --ui -- parlance replay ${recorded} --as server --speed 1`}</pre>
         <p>The recording as the client of a server:</p>
-        <pre class="block">{`parlance replay ${recorded} --as client -- parlance tap --ui -- node server.js`}</pre>
+        <pre class="block">{`parlance replay ${recorded} --as client --ui -- node server.js`}</pre>
       </div>
       <button type="button" onClick={togglePlayback}>
         close

@@ -43,6 +43,19 @@ export interface RecordingName {
   readonly live: boolean;
 }
 
+/** A recorded client that is played to a live server. */
+export interface PageReplay {
+  /** The time of the recording that it has reached, in milliseconds. */
+  readonly at: number;
+  /** The time of its last message. */
+  readonly until: number;
+  /** The factor of the recorded speed; 0 for no pauses. */
+  readonly speed: number;
+  readonly runs: boolean;
+  /** Whether all was sent and answered. */
+  readonly isOver: boolean;
+}
+
 /** The open recording. */
 export interface PageView {
   /** The name of the recording. */
@@ -324,6 +337,8 @@ export interface PageMethods extends ActMethods, CompareMethods, InterceptMethod
   place(params: { readonly n: number }): number | null;
   /** The number of rows of the list up to a time in milliseconds, and the time of the next one. */
   until(params: { readonly at: number }): { readonly count: number; readonly next: number | undefined };
+  /** Pauses or continues the replayed client, changes its speed, or moves it ahead. Returns its state; null without one. */
+  replay(params: { readonly at?: number; readonly speed?: number; readonly runs?: boolean }): PageReplay | null;
   /** The next row with a violation, from an index in the list. */
   violation(params: { readonly from: number; readonly back: boolean }): number | null;
   overview(params: { readonly buckets: number }): readonly PageBucket[];

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { opening, recorded, type Said, stdioFrame } from "../../wire/recording/recorded.js";
-import { parlance, type Ran, toolsServer } from "../run.js";
+import { parlance, type Ran, start, toolsServer } from "../run.js";
 import { Scratch } from "../scratch.js";
 
 const main = fileURLToPath(new URL("../../../packages/cli/dist/parlance.js", import.meta.url));
@@ -129,4 +129,52 @@ test("a live server that is driven by a recording is held against it, and record
   const same = await parlance(["replay", again, "--as", "client", "--strict", ...toolsServer]);
   expect(same.stdout).toContain("✓ no difference");
   expect(same.code).toBe(0);
+});
+
+test("the recorded client is played at the recorded speed, or at a factor of it", async () => {
+  using scratch = new Scratch();
+  const said = recorded(
+    ...opening(version),
+    '→ {"jsonrpc":"2.0","id":1,"method":"ping"}',
+    '← {"jsonrpc":"2.0","id":1,"result":{}}',
+  );
+  const path = scratch.write(
+    "slow.parlance.jsonl",
+    said.map((entry, index) => (entry.k === "f" && index > 2 ? { ...entry, t: entry.t + 4_000 } : entry)),
+  );
+  const again = scratch.at("again.parlance.jsonl");
+  const args = ["replay", path, "--as", "client", "--speed", "10", "--record", again, ...toolsServer];
+  expect((await parlance(args)).code).toBe(0);
+  const frames = readFileSync(again, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Entry);
+  const [, , initialized, ping] = frames.filter((entry) => entry.k === "f");
+  expect((ping?.t ?? 0) - (initialized?.t ?? 0)).toBeGreaterThan(390);
+});
+
+test("a recorded pause of an hour ends with Ctrl-C", async () => {
+  using scratch = new Scratch();
+  const said = recorded(...opening(version), '→ {"jsonrpc":"2.0","id":1,"method":"ping"}');
+  const path = scratch.write(
+    "hour.parlance.jsonl",
+    said.map((entry, index) => (entry.k === "f" && index > 2 ? { ...entry, t: 3_600_000 } : entry)),
+  );
+  const again = scratch.at("again.parlance.jsonl");
+  const replaying = start(["replay", path, "--as", "client", "--speed", "1", "--record", again, ...toolsServer]);
+  await expect
+    .poll(() => existsSync(again) && readFileSync(again, "utf8"), { timeout: 20_000 })
+    .toContain("notifications/initialized");
+  replaying.interrupt();
+  const { code, stderr } = await replaying.ended;
+  expect(stderr).toContain("ended before everything was sent");
+  expect(code).toBe(0);
+});
+
+test("a recorded server has no page of its own: run shows it", async () => {
+  using scratch = new Scratch();
+  const path = scratch.write("a.parlance.jsonl", recorded(...session));
+  const { code, stderr } = await parlance(["replay", path, "--as", "server", "--ui"]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`parlance run --ui -- parlance replay ${path} --as server`);
 });

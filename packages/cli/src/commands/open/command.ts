@@ -11,7 +11,7 @@ import { Acting, type Examine } from "./acting.js";
 import type { CommandTargetWords } from "./offers.js";
 import type { Interception } from "./page-interception.js";
 import { type PageServer, servePage } from "./page-server.js";
-import type { Shown } from "./page-service.js";
+import type { Replay, Shown } from "./page-service.js";
 import { Recordings } from "./recordings.js";
 
 interface OpenFlags {
@@ -112,6 +112,18 @@ export async function showConversation(
   const page = await listening({ recordings, acting, requests, interception });
   err.print(`${err.style.bold("open")} ${page.url}`);
   return { page, acting };
+}
+
+/** Shows the new conversation of a replayed client, compared with its recording; prints the address of the page. @throws Failure */
+export async function showReplay(
+  path: string,
+  before: string | undefined,
+  replay: Replay,
+  { err, interrupt }: Invocation,
+): Promise<PageServer> {
+  const page = await listening({ recordings: new Recordings(path, interrupt, before), replay });
+  err.print(`${err.style.bold("open")} ${page.url}`);
+  return page;
 }
 
 /** Serves the page. @throws Failure */

@@ -1,7 +1,7 @@
 import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
-import type { InterceptMethods, PageComparison, PageMethods, PageView } from "@parlance/web/protocol";
+import type { InterceptMethods, PageComparison, PageMethods, PageReplay, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import { shellWord } from "../../shared/output/shell-word.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
@@ -25,6 +25,12 @@ const pause = 16;
 /** The maximum number of rows in one response. */
 const mostRows = 1_000;
 
+/** The clock of a replayed client, which pages control. */
+export interface Replay {
+  readonly state: PageReplay;
+  set(change: Parameters<PageMethods["replay"]>[0]): void;
+}
+
 /** The contents of the pages. */
 export interface Shown {
   readonly recordings: Recordings;
@@ -34,11 +40,13 @@ export interface Shown {
   readonly requests?: SavedRequests | undefined;
   /** The breakpoints and faults. Default: none. */
   readonly interception?: Interception | undefined;
+  /** The replayed client whose conversation is shown. Default: none. */
+  readonly replay?: Replay | undefined;
 }
 
 const noSpans = { lanes: 0, spans: [] };
 
-type Handlers<Methods extends InterceptMethods> = {
+type Handlers<Methods> = {
   readonly [Name in keyof Methods]: (
     params: Methods[Name] extends (params: infer Params) => unknown ? Params : never,
   ) => unknown;
@@ -50,6 +58,7 @@ export class PageService {
   readonly #acting: Acting | undefined;
   readonly #requests: SavedRequests | undefined;
   readonly #remote: () => Connection;
+  readonly #replay: Replay | undefined;
   readonly #interception: Interception | undefined;
   #view: RecordingView | undefined;
   /** The view that was asked for last, which reads its rows before it is shown. */
@@ -61,12 +70,13 @@ export class PageService {
   #actTimer: NodeJS.Timeout | undefined;
 
   /** @param remote the page, which is notified of changes */
-  constructor({ recordings, acting, requests, interception }: Shown, remote: () => Connection) {
+  constructor({ recordings, acting, requests, interception, replay }: Shown, remote: () => Connection) {
     this.#recordings = recordings;
     this.#acting = acting;
     this.#requests = requests;
     this.#interception = interception;
     this.#remote = remote;
+    this.#replay = replay;
     acting?.watchers.add(this.#acted);
     interception?.enter(this.#intercepted);
   }
@@ -75,6 +85,7 @@ export class PageService {
   get service(): Service {
     const handlers: Handlers<PageMethods> = {
       ...this.#interceptHandlers,
+      ...this.#playHandlers,
       recordings: () => this.#recordings.list(),
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
@@ -82,7 +93,6 @@ export class PageService {
       commandLine: ({ n }) => this.#commandLine(n) ?? null,
       changes: ({ n }) => changesOf(n, this.#view?.recording.conversation) ?? null,
       compare: ({ recording }) => this.#compare(recording).catch(explain),
-      until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
       place: ({ n }) => this.#view?.placeOf(n) ?? null,
       violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
       terms: async () => ({
@@ -151,6 +161,16 @@ export class PageService {
     for (const [name, run] of Object.entries(handlers))
       service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
     return service;
+  }
+
+  get #playHandlers(): Handlers<Pick<PageMethods, "until" | "replay">> {
+    return {
+      until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
+      replay: (change) => {
+        this.#replay?.set(change);
+        return this.#replay?.state ?? null;
+      },
+    };
   }
 
   get #interceptHandlers(): Handlers<InterceptMethods> {
@@ -286,6 +306,7 @@ const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
   changes: object({ n: number }, ["n"]),
   compare: object({ recording: string }, []),
   until: object({ at: amount }, ["at"]),
+  replay: object({ at: amount, speed: amount, runs: boolean }, []),
   place: object({ n: number }, ["n"]),
   violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
   overview: object({ buckets: number }, ["buckets"]),

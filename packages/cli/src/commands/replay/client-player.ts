@@ -13,6 +13,7 @@ import {
   type WireMessage,
 } from "@parlance/wire";
 import { replaced } from "../../shared/faults/faulty-stream.js";
+import type { ReplayClock } from "./replay-clock.js";
 
 type WireSession = Conversation["sessions"][number];
 
@@ -28,22 +29,25 @@ const carried = [
 const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
 
 /**
- * Plays the client of one session of a recording: sends each message as soon as the responses that came before it have arrived.
+ * Plays the client of one session of a recording: sends each message when the responses that came before it have arrived,
+ * and its time has come.
  */
 export class ClientPlayer {
   readonly #recording: Conversation;
   readonly #session: WireSession;
   readonly #client: RawClient;
+  readonly #clock: ReplayClock;
   /** The replies to the requests that were sent again. */
   readonly #asked = new Map<RecordedOperation, Promise<RawReply>>();
   /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
   readonly #questions: RecordedOperation[];
 
-  constructor(recording: Conversation, session: WireSession, client: RawClient) {
+  constructor(recording: Conversation, session: WireSession, client: RawClient, clock: ReplayClock) {
     this.#recording = recording;
     this.#session = session;
     this.#client = client;
+    this.#clock = clock;
     this.#questions = session.operations.filter(({ request }) => request.from === "server");
     client.onRequest = (request) => this.#answer(request);
   }
@@ -56,9 +60,10 @@ export class ClientPlayer {
     await new Promise((resolve) => setTimeout(resolve, aftermath));
   }
 
-  async #say({ frame, messages, n = 0 }: Row): Promise<void> {
+  async #say({ frame, messages, at, n = 0 }: Row): Promise<void> {
     if (frame === undefined) return;
     await this.#answeredBefore(n);
+    await this.#clock.reach(at);
     const bytes = replaced(
       frame.bytes,
       messages.flatMap((message) => this.#brought(message)),

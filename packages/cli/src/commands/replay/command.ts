@@ -5,27 +5,31 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import { faultHelp } from "../../shared/faults/fault.js";
 import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
 import { comparisonLines } from "../../shared/output/comparison-lines.js";
 import { Pace } from "../../shared/pace.js";
-import { recordingHelp } from "../../shared/recordings/find-recording.js";
+import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
+import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded, type RecordedConversation } from "../../shared/recordings/load-recording.js";
-import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
+import { GrowingRecording, newHeader } from "../../shared/recordings/recording-text.js";
 import { openRawClient } from "../../shared/target/raw-client.js";
 import { routeTo } from "../../shared/target/route.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
 import { ClientPlayer } from "./client-player.js";
 import { type MatchMode, matchModes } from "./matching.js";
+import { ReplayClock } from "./replay-clock.js";
 import { playOnStdio } from "./stdio-stage.js";
 import { playedLines } from "./view.js";
 
 interface ReplayFlags extends ConversationFlags, FaultFlags {
   readonly as: "server" | "client";
   readonly match: MatchMode;
-  readonly speed: number;
+  readonly speed?: number;
   readonly strict?: true;
   readonly record?: string;
+  readonly ui?: true;
 }
 
 const about = "Play the server of a recording for a client, or its client against a server.";
@@ -37,7 +41,9 @@ requests that are not in the recording.
 
 As the client, it sends the messages of the recorded client to a server, and
 waits for responses where that client waited. Requests of the server get the
-recorded responses. The differences are printed, as by parlance diff.`;
+recorded responses. The differences are printed, as by parlance diff. With --ui
+the browser shows the new conversation while it goes on, with a slider for its
+time, and compares it with the recording.`;
 
 const exits = `Exit codes:
   0  the conversation has ended
@@ -51,7 +57,8 @@ const examples = `Examples:
   parlance talk --once -- parlance replay run.parlance.jsonl --as server
   parlance replay run.parlance.jsonl --as server --match method --speed 1
   parlance replay last --as server --fault 'tool:search => truncate 60%'
-  parlance replay run.parlance.jsonl --as client --strict -- node server.js`;
+  parlance replay run.parlance.jsonl --as client --strict -- node server.js
+  parlance replay run.parlance.jsonl --as client --ui -- node server.js`;
 
 /** Adds `parlance replay`. */
 export function registerReplay(program: Command, invocation: Invocation): void {
@@ -71,9 +78,14 @@ export function registerReplay(program: Command, invocation: Invocation): void {
         .choices(matchModes)
         .default("exact"),
     )
-    .option("--speed <times>", "0 without pauses, 1 as fast as recorded, 10 ten times as fast", speed, 0)
+    .option(
+      "--speed <times>",
+      "0 without pauses, 1 as fast as recorded, 10 ten times as fast (default: 0; with --ui: 1)",
+      speed,
+    )
     .option("--strict", "exit with 2 if the conversation differs from the recorded one")
-    .option("--record <file>", "as the client: write the new conversation to a new file");
+    .option("--record <file>", "as the client: write the new conversation to a new file")
+    .option("--ui", "as the client: also show the new conversation in the browser, until Ctrl-C");
   addConversationOptions(addFaultOptions(command))
     .addHelpText("after", `\n${sides}\n\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, word: string | undefined, flags: ReplayFlags) =>
@@ -96,10 +108,16 @@ async function replay(
   const recorded = await openRecorded(path, new Pace(invocation.interrupt, "nothing is replayed yet"));
   if (flags.as === "client") {
     const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
-    return beClient(recorded, target, flags, invocation);
+    const before = path === "-" ? undefined : await findRecording(path, process.env);
+    return beClient(recorded, before, target, flags, invocation);
   }
   if (word !== undefined || invocation.command !== undefined)
     throw usageFailure("with --as server there is no target", "leave it out, or write --as client");
+  if (flags.ui === true)
+    throw usageFailure(
+      "with --as server there is no page of its own",
+      `parlance run --ui -- parlance replay ${path} --as server shows it with a client`,
+    );
   return beServer(recorded, flags, invocation);
 }
 
@@ -108,7 +126,7 @@ async function beServer(
   flags: ReplayFlags,
   { err }: Invocation,
 ): Promise<number> {
-  const { match, speed: times } = flags;
+  const { match, speed: times = 0 } = flags;
   const player = await playOnStdio(conversation, { match, speed: times, faults: faultPlan(flags, "stdio") });
   const { lines, isSame } = playedLines(player, err.style);
   err.print(...lines);
@@ -117,18 +135,37 @@ async function beServer(
 
 async function beClient(
   recorded: RecordedConversation,
+  before: string | undefined,
   target: Target,
-  { timeout, record, strict }: ReplayFlags,
-  { out }: Invocation,
+  { timeout, record, strict, ui, speed: times = ui === true ? 1 : 0 }: ReplayFlags,
+  invocation: Invocation,
 ): Promise<number> {
-  const { entries, conversation } = await drive(recorded.conversation, {
-    target,
-    timeout,
-  });
-  if (record !== undefined)
-    await writeNewFile(record, recordingText([newHeader(target, parentOf(recorded)), ...entries]));
+  const { out, err, interrupt } = invocation;
+  const header = newHeader(target, parentOf(recorded));
+  const sent = recorded.conversation.rows.filter(({ from, frame }) => from === "client" && frame !== undefined);
+  const clock = new ReplayClock(sent.at(-1)?.at ?? 0, times);
+  const path = record ?? (ui === true ? newRecordingPath(serverName([target.title]), process.env) : undefined);
+  const file = path === undefined ? undefined : new GrowingRecording(path, header);
+  const page =
+    ui === true && path !== undefined
+      ? await (await import("../open/command.js")).showReplay(path, before, clock, invocation)
+      : undefined;
+  const driven = drive(recorded.conversation, { target, timeout, clock, onEntry: (entry) => file?.add(entry) });
+  // A recorded pause may last for hours.
+  const conversation = await Promise.race([driven, aborted(interrupt.stop)]);
+  clock.end();
+  if (conversation === undefined) {
+    err.print(err.style.dim("ended before everything was sent"));
+    await page?.close();
+    return strict === true ? exitCodes.violations : exitCodes.clean;
+  }
   const comparison = compareConversations(recorded.conversation, conversation);
   out.print(...comparisonLines(comparison, out));
+  if (page !== undefined) {
+    err.print(err.style.dim(`recorded to ${path}; the page stays; Ctrl-C ends it`));
+    await aborted(interrupt.stop);
+    await page.close();
+  }
   return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
 }
 
@@ -141,30 +178,26 @@ interface DriveOptions {
   readonly target: Target;
   /** Milliseconds to wait for a response. */
   readonly timeout: number;
-}
-
-/** The resulting conversation. */
-interface Driven {
-  readonly entries: readonly Entry[];
-  readonly conversation: Conversation;
+  readonly clock: ReplayClock;
+  /** Called with each entry of the new conversation. */
+  readonly onEntry: (entry: Entry) => void;
 }
 
 /** Sends the messages of the client of a recording to a server, session by session. @throws Failure */
-async function drive(recording: Conversation, options: DriveOptions): Promise<Driven> {
-  const entries: Entry[] = [];
+async function drive(recording: Conversation, options: DriveOptions): Promise<Conversation> {
   const conversation = new Conversation();
   const writer = new EntryWriter((entry) => {
-    entries.push(entry);
     conversation.push(entry);
+    options.onEntry(entry);
   });
   const route = await routeTo(options.target);
   for (const session of recording.sessions) {
     if (session.operations.length === 0) continue;
     const { name, revision } = session;
     const client = openRawClient(route, { timeout: options.timeout, writer, session: name, revision });
-    await new ClientPlayer(recording, session, client).play();
+    await new ClientPlayer(recording, session, client, options.clock).play();
     await client.close();
   }
   conversation.finish();
-  return { entries, conversation };
+  return conversation;
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { open, rm, writeFile } from "node:fs/promises";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { usageFailure } from "../failure.js";
@@ -45,6 +46,27 @@ export class RecordingLines {
     const line = escapeHidden(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
     this.#hash.update(line);
     return line;
+  }
+}
+
+/** A recording that is written line by line to a new file, which only this user may read, while others follow it. */
+export class GrowingRecording {
+  readonly #path: string;
+  readonly #lines = new RecordingLines();
+
+  /** @throws Failure if there is a file already */
+  constructor(path: string, header: HeaderEntry) {
+    this.#path = path;
+    try {
+      writeFileSync(path, this.#lines.line(header), { flag: "wx", mode: 0o600 });
+    } catch (error) {
+      notWritten(path, error as NodeJS.ErrnoException); // Node throws nothing else.
+    }
+  }
+
+  /** Writes the next line. */
+  add(entry: Entry): void {
+    appendFileSync(this.#path, this.#lines.line(entry));
   }
 }
 
