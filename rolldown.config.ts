@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type CodeSplittingGroup, defineConfig, type Plugin, type RolldownOptions } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
@@ -67,6 +67,22 @@ function libraries(): Plugin {
     },
   };
 }
+
+/**
+ * Takes the sources out of the source maps of what runs in Node alone: positions are enough there. Bundlers of web applications read the
+ * sources of a library from its source maps.
+ */
+const sourcesOfWebCode: Plugin = {
+  name: "sources-of-web-code",
+  writeBundle({ dir = "." }, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== "chunk" || !file.imports.some((imported) => imported.startsWith("node:"))) continue;
+      const path = `${dir}/${file.fileName}.map`;
+      const { sourcesContent: _, ...positions } = JSON.parse(readFileSync(path, "utf8"));
+      writeFileSync(path, JSON.stringify(positions));
+    }
+  },
+};
 
 /** The licenses of the packages whose code is bundled: those among the `devDependencies` of a package that its sources import. */
 const licenses: Plugin = {
@@ -145,8 +161,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   const { dependencies, peerDependencies } = manifest;
   const input = { ...entriesOf(folder, manifest), ...kept[name] };
   const dir = `${folder}/dist`;
-  // Bundlers of web applications read the sources of a library from its source maps. Those of what runs in Node alone give positions.
-  const sourcemapExcludeSources = name !== "mcp";
+  const sourcemapExcludeSources = name !== "mcp"; // The other packages run in Node alone.
   const common: RolldownOptions = {
     input,
     platform: manifest.bin === undefined ? "neutral" : "node",
@@ -162,7 +177,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
   };
   const code: RolldownOptions = {
     ...common,
-    plugins: [fileEntries(input), licenses],
+    plugins: [fileEntries(input), sourcesOfWebCode, licenses],
     output: {
       dir,
       cleanDir: true,
