@@ -83,7 +83,7 @@ export default defineConfig(({ mode }) => ({
     server: { deps: { external: [/\/packages\/\w+\/dist\//] } },
     pool: "forks",
     // More than there are cores, because many tests wait for a process that they have started.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     // For a test that hangs, so that a busy machine fails none. What a test waits for has its own, shorter, deadline.
     testTimeout: 180_000,
     hookTimeout: 180_000,
