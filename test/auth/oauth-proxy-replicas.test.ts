@@ -116,7 +116,7 @@ const processes = (count: number, store: AuthorizationStore, patience: number): 
   );
 
 test("of the processes that wait for one that has ended in its refresh, one goes on", async () => {
-  const [ended, ...others] = processes(5, remoteStore(), 40);
+  const [ended, ...others] = processes(5, remoteStore(), 2_000);
   await ended?.keep("grant", expired);
   void ended?.refreshed("grant", () => new Promise(() => undefined));
   let refreshes = 0;

@@ -56,7 +56,7 @@ describe.skipIf(!isInstalled)("the official SDK, installed by npm ci --prefix te
     const { stdout, stderr } = await run(node, [clientTour, "--", node, ...args]);
     expect(stderr).toBe("");
     expect(stdout).toContain(shown);
-    expect(stdout).toMatch(/verbs of a client were used$/m);
+    expect(stdout).toMatch(/methods of a client were used$/m);
   });
 
   test.each([

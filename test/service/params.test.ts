@@ -89,7 +89,9 @@ test("a reserved name and a taken name cannot be registered", () => {
   expect(() => service.method("rpc.discover", () => 1)).toThrow(
     new TypeError("A method may not be called rpc.discover: names that begin with rpc. are reserved"),
   );
-  expect(() => service.method("a", () => 2)).toThrow(new TypeError("The method a is already defined: choose another name"));
+  expect(() => service.method("a", () => 2)).toThrow(
+    new TypeError("The method a is already defined: choose another name"),
+  );
   expect(service.method("rpc", () => 1).names).toEqual(["a", "rpc"]);
 });
 

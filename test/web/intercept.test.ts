@@ -76,6 +76,26 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     expect(changed).toEqual([JSON.stringify({ jsonrpc: "2.0", ...call(2) }).replace('"a":2', '"a":40')]);
   });
 
+  test("holds a message while the page is loaded again", async () => {
+    using folder = new Scratch();
+    const { send, until, url } = await host(folder, "--break", "kind:req -method:initialize");
+    await using opened = await OpenedPage.open(url);
+    const { page, faults } = opened;
+    send(initialize);
+    await until('"id":1');
+    send(call(2));
+    await page.getByRole("button", { name: "1 held" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "1 held" }).waitFor();
+    send(call(3));
+    await page.getByRole("button", { name: "2 held" }).waitFor();
+    await page.keyboard.press("i");
+    await page.getByRole("region", { name: "Intercept" }).getByRole("heading", { name: /id 2/ }).waitFor();
+    await page.keyboard.press("r");
+    await until('"id":2');
+    expect(faults).toEqual([]);
+  });
+
   test("works with the keyboard: send, answer, drop", async () => {
     using folder = new Scratch();
     const { send, until, url } = await host(folder, "--break", "kind:req -method:initialize");

@@ -139,7 +139,10 @@ describe("a call of the stateless era", () => {
       await sign;
     }
     clock.advance(90);
-    expect(await call).toMatchObject({ reason: "timeout", message: expect.stringContaining("within 250 ms (totalTimeout)") });
+    expect(await call).toMatchObject({
+      reason: "timeout",
+      message: expect.stringContaining("within 250 ms (totalTimeout)"),
+    });
     expect(signs).toBe(2);
     await asked.over;
 

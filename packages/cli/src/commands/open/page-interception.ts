@@ -20,6 +20,9 @@ interface Connected {
 /** Milliseconds that rules wait for an interceptor that does not report, such as one whose process is stopped. */
 const longestWait = 5_000;
 
+/** Milliseconds for which a page may be away, as it is when it is loaded again. */
+const reloadTime = 2_000;
+
 interface HeldAt {
   readonly at: Connected;
   readonly frame: HeldFrame;
@@ -38,6 +41,9 @@ export interface InterceptorPort {
 export class Interception {
   /** A listener for each open page, called after each change. */
   readonly #watchers = new Set<() => void>();
+  /** Whether a page is open, or was until a moment ago. */
+  #isWatched = false;
+  #leaving: NodeJS.Timeout | undefined;
   readonly #transport: PageInterception["transport"];
   readonly #say: (text: string) => void;
   readonly #connected = new Set<Connected>();
@@ -94,7 +100,7 @@ export class Interception {
     // It gets the rules before its first frame.
     const connected: Connected = { interceptor, keys: new Map(), applied: this.#number };
     this.#connected.add(connected);
-    interceptor.apply({ do: "watch", isWatched: this.#watchers.size > 0 });
+    interceptor.apply({ do: "watch", isWatched: this.#isWatched });
     interceptor.apply(this.#command);
     return {
       take: (report) => this.#take(report, connected),
@@ -110,14 +116,21 @@ export class Interception {
   /** Registers an open page; `changed` is called after each change. */
   enter(changed: () => void): void {
     this.#watchers.add(changed);
-    if (this.#watchers.size === 1) this.#tellAll({ do: "watch", isWatched: true });
+    clearTimeout(this.#leaving);
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.#tellAll({ do: "watch", isWatched: true });
   }
 
-  /** Unregisters a page. With the last one, all held frames are released. */
+  /** Unregisters a page. Soon after the last one, all held frames are released: a page that is loaded again comes back before. */
   leave(changed: () => void): void {
     this.#watchers.delete(changed);
-    if (this.#watchers.size > 0) return;
+    if (this.#watchers.size === 0) this.#leaving = setTimeout(() => this.#left(), reloadTime).unref();
+  }
+
+  #left(): void {
     const held = this.#held.size;
+    this.#isWatched = false;
     this.#tellAll({ do: "watch", isWatched: false });
     if (held > 0) this.#say(`no page is open: ${count(held, "held message")} sent`);
   }
