@@ -75,6 +75,10 @@ const journeys: readonly Journey[] = [
     async byKeyboard(page) {
       await page.keyboard.press("p");
       await page.locator(".panel:focus").waitFor();
+      await page
+        .getByRole("region", { name: "Process" })
+        .getByText(/unpaired reply arrived/)
+        .waitFor();
       await tabTo(page, /unpaired reply arrived.*BUTTON/);
       await page.keyboard.press("Enter");
       await page.locator(".detail .pending", { hasText: 'id "4"' }).waitFor();
