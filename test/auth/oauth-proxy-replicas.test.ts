@@ -4,13 +4,15 @@ import { type AuthorizationStore, oauth, oauthProxy } from "@parlance/mcp/auth";
 import { connect } from "@parlance/mcp/client";
 import { nodeHandler } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
-import type { TokenEndpointResponse } from "oauth4webapi";
 import { expect, onTestFinished, test } from "vitest";
 import { KeptUpstreamTokens } from "../../packages/mcp/src/auth/authorization-server/kept-upstream-tokens.js";
 import { Secrets } from "../../packages/mcp/src/auth/authorization-server/keys.js";
 import { type SignInServer, startSignInServer } from "./client/protected-server.js";
 import { openStore, redirectUrl } from "./served-oauth-proxy.js";
 import { UserAgent } from "./user-agent.js";
+
+/** The response of a token endpoint. */
+type TokenEndpointResponse = Parameters<KeptUpstreamTokens["keep"]>[1];
 
 const secret = "a secret of at least 32 characters";
 
