@@ -46,7 +46,7 @@ async function replicas(provider: SignInServer): Promise<string> {
       subject: () => "ada",
     });
     const server = createServer({ name: "notes", version: "1.0.0" });
-    server.tool("token", {}, async (_, { auth: caller }) => (caller ? auth.upstreamToken(caller) : "nobody"));
+    server.tool("token", {}, async (_, { auth: caller }) => (caller ? auth.upstreamToken(caller) : "anonymous"));
     return nodeHandler(server, { auth, report: () => undefined });
   });
   let turn = 0;

@@ -48,6 +48,14 @@ describe("a child that ends", () => {
     expect(await failure).toContain("the stream ended in a line: 24 bytes without a newline were dropped");
   });
 
+  test.runIf(process.platform === "linux")(
+    "while a process outside of its group goes on to write to its output fails the call all the same",
+    async () => {
+      const { connection } = converse(script("setsid yes $(printf %032768d 0) & read line; exit 3"));
+      expect(await failureOf(connection.call("ping"))).toContain("exited with code 3");
+    },
+  );
+
   test("after its response does not lose the response", async () => {
     const result = "x".repeat(1_000_000);
     const { connection } = converse(

@@ -26,6 +26,7 @@ import { nodeWebSocketChannel, serveWebSocket } from "@parlance/mcp/websocket";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import * as z from "zod";
+import { systemClock } from "../../../packages/mcp/src/base/clock.js";
 import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import { startedChannel } from "../../../packages/mcp/src/node/process/child-process.js";
 import type { ListedResource } from "../../../packages/mcp/src/server/features/resources/resource-definitions.js";
@@ -585,9 +586,9 @@ async function accepting(plant: Plant): Promise<void> {
 /** The machine's time, by a clock of the application. */
 function clockWith(plant: Plant, method: keyof Clock): Clock {
   const clock: Clock = {
-    now: () => performance.now(),
-    setTimer: (fire, milliseconds) => setTimeout(fire, milliseconds),
-    clearTimer: (timer) => clearTimeout(timer as NodeJS.Timeout),
+    now: () => systemClock.now(),
+    setTimer: (fire, milliseconds) => systemClock.setTimer(fire, milliseconds),
+    clearTimer: (timer) => systemClock.clearTimer(timer),
   };
   return { ...clock, [method]: plant.hook(clock[method] as () => unknown) };
 }

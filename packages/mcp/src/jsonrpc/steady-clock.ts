@@ -25,7 +25,7 @@ class SteadyClock implements Clock {
   #last = 0;
   /** The machine's time then; undefined before the first call. */
   #machineLast: number | undefined;
-  /** What is added to the times of the clock; undefined before its first one. */
+  /** The offset that is added to the times of the clock; undefined before the first one. */
   #shift: number | undefined;
 
   constructor(clock: Clock, report: Reporter) {

@@ -18,7 +18,7 @@ const mostRetransmissions = 6;
 const connection =
   /^ *\d+: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) \S+ ([0-9A-F]+):\S+ \S+ ([0-9A-F]{8}) /gm;
 
-/** What is known of a connection whose peer may vanish, in bytes since its start. */
+/** The progress of a connection, in bytes since its start. */
 interface Watched {
   received: number;
   /** Sent and acknowledged, or fewer. */

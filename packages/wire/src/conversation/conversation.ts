@@ -104,8 +104,8 @@ export class Conversation {
   }
 
   /**
-   * What the sender should have sent in place of a faulty message; undefined if the conversation does not tell it. Call it when
-   * everything was read: the session may show later what was right.
+   * The correct form of a faulty message; undefined if the conversation does not determine it. Call it when everything was read:
+   * later messages may determine it.
    *
    * @param row the row with the verdict
    */

@@ -116,7 +116,7 @@ export class Judge {
     return verdicts;
   }
 
-  /** What would have been right in place of a finding, if its rule can tell it. Applied to a row of a conversation that was read. */
+  /** The correction of a finding; undefined if its rule has none. The row must be one of a conversation that was read. */
   correct(verdict: Verdict, { session, frame, messages, exchange }: Row): Correction | undefined {
     const rule = this.#rules.find(({ id }) => id === verdict.rule.id);
     if (rule?.correct === undefined || session === undefined) return undefined;

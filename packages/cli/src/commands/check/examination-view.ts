@@ -120,7 +120,7 @@ function revisionLines({ revision, notSpoken, results }: RevisionResult, look: L
   return [`${style.bold(revision.version)}  ${words.join(", ")}`];
 }
 
-/** What a probe found, in one or several revisions. */
+/** The finding of a probe, in one or several revisions. */
 interface SharedFinding {
   readonly versions: readonly string[];
   /** The results, one for each version. */

@@ -86,7 +86,7 @@ function factsOf(entry: Row["entry"]): PageFrame["facts"] {
 /** Characters that show before and after what differs. */
 const around = 60;
 
-/** What should have been sent in place of a faulty message, around the place where it differs; undefined if nothing tells it. */
+/** The correct form of a faulty message, around the place where it differs; undefined if it cannot be derived. */
 function rightMessage(verdict: Verdict, row: Row, conversation: Conversation): PageVerdict["right"] {
   const correction = conversation.correct(verdict, row);
   if (correction === undefined) return undefined;

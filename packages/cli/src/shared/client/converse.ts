@@ -59,15 +59,21 @@ export async function converse(
     return await speak(client, observed);
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
+    let cause = error;
     const scopes = mayGrant && isInteractive() ? missingScopesOf(error) : undefined;
     if (scopes !== undefined && target.kind === "url") {
       await client?.close();
       await observed.close();
-      // The server has refused the call, so it can be made again.
-      await signInAt(target.url, { scopes }, target.recorded);
-      return await converse(options, speak, false);
+      try {
+        // The server has refused the call, so it can be made again.
+        await Promise.race([signInAt(target.url, { scopes }, target.recorded), aborted(interrupt.stop)]);
+        if (!interrupt.stop.aborted) return await converse(options, speak, false);
+      } catch (failed) {
+        cause = failed;
+      }
+      if (interrupt.stop.aborted) return interrupt.exitCode;
     }
-    const failure = observed.failure(error, stage);
+    const failure = observed.failure(cause, stage);
     await awaitAftermath(interrupt.stop); // Output on stderr may arrive after the response.
     const described = withStderr(failure, observed.stderr);
     if (onFailure !== undefined) onFailure(described);

@@ -49,7 +49,7 @@ export class KeptUpstreamTokens {
       ...(seconds === undefined ? {} : { expiresAt: Date.now() + seconds * 1000 }),
       ticket: randomSecret(),
     };
-    // Before the tokens, so that nobody who reads them waits for tickets that are not there yet.
+    // The tickets first: a process that reads the tokens must find their tickets.
     if (refreshToken !== undefined) await this.#issue(tokens);
     const sealed = await this.#secrets.seal("upstream-tokens", { grantId, tokens });
     await this.#store.set(`upstream:${grantId}`, sealed, grantTtl);

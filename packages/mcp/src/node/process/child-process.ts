@@ -82,6 +82,10 @@ const exitDelay = 250;
 /** Milliseconds after the child's exit to wait for its pipes to close; other processes may hold them open forever. */
 const pipesDelay = 50;
 
+/** The maximum number of bytes, and of turns of the event loop, that are read after the exit: a pipe holds at most 1 MiB. */
+const mostRest = 1024 * 1024;
+const mostTurns = 16;
+
 class ProcessChannel implements ChildChannel {
   readonly #command: Command;
   readonly #options: ChildChannelOptions;
@@ -206,16 +210,17 @@ class ProcessChannel implements ChildChannel {
   }
 
   /**
-   * Reads what the process has left in its pipe: when the event loop is late, a timer fires before that. Only another process that
-   * holds the pipe can write more, so a turn without new bytes is the end.
+   * Reads the bytes that the process has left in its pipe: when the event loop is late, a timer fires before that. A turn without new
+   * bytes is the end. Another process that holds the pipe may write for ever, so turns and bytes have a limit.
    */
   async #readRest(): Promise<void> {
     const { stdout } = this.#child ?? {};
-    let before: number;
-    do {
-      before = bytesRead(stdout);
+    const first = bytesRead(stdout);
+    for (let turn = 0; turn < mostTurns; turn += 1) {
+      const before = bytesRead(stdout);
       await new Promise((resolve) => setImmediate(resolve)); // Runs after the pipes were polled.
-    } while (bytesRead(stdout) > before);
+      if (bytesRead(stdout) === before || bytesRead(stdout) - first >= mostRest) return;
+    }
   }
 
   #ending(broken: Error | undefined): Error {
