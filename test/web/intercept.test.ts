@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readRecording } from "@parlance/wire";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { started, type Tapped } from "../cli/commands/tap/tapped.js";
@@ -85,6 +86,11 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     await until('"id":1');
     send(call(2));
     await page.getByRole("button", { name: "1 held" }).waitFor();
+    // Longer than a page may be away that is not loaded again.
+    await page.route("**/page.js", async (route) => {
+      await sleep(2_500);
+      await route.continue();
+    });
     await page.reload();
     await page.getByRole("button", { name: "1 held" }).waitFor();
     send(call(3));

@@ -20,8 +20,11 @@ interface Connected {
 /** Milliseconds that rules wait for an interceptor that does not report, such as one whose process is stopped. */
 const longestWait = 5_000;
 
-/** Milliseconds for which a page may be away, as it is when it is loaded again. */
-const reloadTime = 2_000;
+/** Milliseconds for which a page may be away, as it is when its connection breaks. */
+const awayTime = 2_000;
+
+/** The maximum number of milliseconds from the request for the page to its connection. */
+const loadingTime = 30_000;
 
 interface HeldAt {
   readonly at: Connected;
@@ -44,6 +47,8 @@ export class Interception {
   /** Whether a page is open, or was until a moment ago. */
   #isWatched = false;
   #leaving: NodeJS.Timeout | undefined;
+  /** Until when a page is loading, in milliseconds of `performance.now()`. */
+  #loadingUntil = 0;
   readonly #transport: PageInterception["transport"];
   readonly #say: (text: string) => void;
   readonly #connected = new Set<Connected>();
@@ -113,23 +118,38 @@ export class Interception {
     };
   }
 
+  /** Registers a page that is loading. A page that is loaded again is requested before its old connection closes. */
+  load(): void {
+    this.#loadingUntil = performance.now() + loadingTime;
+    if (this.#leaving !== undefined) this.#leaveSoon();
+  }
+
   /** Registers an open page; `changed` is called after each change. */
   enter(changed: () => void): void {
     this.#watchers.add(changed);
+    this.#loadingUntil = 0;
     clearTimeout(this.#leaving);
+    this.#leaving = undefined;
     if (this.#isWatched) return;
     this.#isWatched = true;
     this.#tellAll({ do: "watch", isWatched: true });
   }
 
-  /** Unregisters a page. Soon after the last one, all held frames are released: a page that is loaded again comes back before. */
+  /** Unregisters a page. Soon after the last one, all held frames are released, unless a page is loading. */
   leave(changed: () => void): void {
     this.#watchers.delete(changed);
-    if (this.#watchers.size === 0) this.#leaving = setTimeout(() => this.#left(), reloadTime).unref();
+    if (this.#watchers.size === 0) this.#leaveSoon();
+  }
+
+  #leaveSoon(): void {
+    clearTimeout(this.#leaving);
+    const wait = Math.max(awayTime, this.#loadingUntil - performance.now());
+    this.#leaving = setTimeout(() => this.#left(), wait).unref();
   }
 
   #left(): void {
     const held = this.#held.size;
+    this.#leaving = undefined;
     this.#isWatched = false;
     this.#tellAll({ do: "watch", isWatched: false });
     if (held > 0) this.#say(`no page is open: ${count(held, "held message")} sent`);

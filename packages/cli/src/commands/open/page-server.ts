@@ -58,8 +58,10 @@ const mostConnections = 256;
 export async function servePage(shown: Shown, port: number): Promise<PageServer> {
   const token = randomBytes(32).toString("base64url");
   const server = createServer((request, response) => {
-    if (isOwn(request)) answer(request, response);
-    else response.writeHead(403, headers).end();
+    if (!isOwn(request)) return void response.writeHead(403, headers).end();
+    const path = (request.url ?? "/").replace(/\?.*$/s, "");
+    if (path === "/") shown.interception?.load();
+    answer(path, request.method, response);
   });
   server.maxConnections = mostConnections;
   const upgrade = webSocketUpgrade(
@@ -119,8 +121,8 @@ function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function answer({ method, url = "/" }: IncomingMessage, response: ServerResponse): void {
-  const file = files.get(url.replace(/\?.*$/s, ""));
+function answer(path: string, method: string | undefined, response: ServerResponse): void {
+  const file = files.get(path);
   if (method !== "GET" && method !== "HEAD") response.writeHead(405, { ...headers, allow: "GET, HEAD" }).end();
   else if (file === undefined) response.writeHead(404, headers).end();
   else {
