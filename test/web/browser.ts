@@ -60,7 +60,7 @@ export class OpenedPage implements AsyncDisposable {
 
   /** Loads the page again, through a connection on which the messages of the command can be held. */
   async holdable(): Promise<Held> {
-    const held = new Held();
+    const held = new Held(this.page);
     await this.page.routeWebSocket(/\/connection$/, (toPage) => {
       toPage.connectToServer().onMessage((message) => held.take(() => toPage.send(message)));
     });
@@ -98,7 +98,12 @@ export class OpenedPage implements AsyncDisposable {
 
 /** Messages of the command to a page, which are held for a time. */
 class Held {
+  readonly #page: Page;
   #waiting: (() => void)[] | undefined;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
 
   take(send: () => void): void {
     if (this.#waiting === undefined) send();
@@ -109,9 +114,12 @@ class Held {
   async while(act: () => Promise<void>): Promise<void> {
     this.#waiting = [];
     await act();
-    const waiting = this.#waiting;
+    // The page takes in each before the next one, as it does from a socket.
+    for (let send = this.#waiting.shift(); send !== undefined; send = this.#waiting.shift()) {
+      send();
+      await this.#page.evaluate(() => undefined);
+    }
     this.#waiting = undefined;
-    for (const send of waiting) send();
   }
 }
 

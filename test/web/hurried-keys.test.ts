@@ -10,9 +10,9 @@ import { ServedPage, ServedRun } from "./served-page.js";
 afterAll(closeBrowser);
 
 /** A conversation in which a server writes a line that is no message, and answers a call twice. */
-async function recorded(folder: Scratch, name = "run"): Promise<string> {
+async function recorded(folder: Scratch, name = "run", tools = ["stdout-noise", "duplicate-reply"]): Promise<string> {
   const path = folder.at(`${name}.parlance.jsonl`);
-  const calls = ["stdout-noise", "duplicate-reply"].flatMap((tool) => ["--call", tool]);
+  const calls = tools.flatMap((tool) => ["--call", tool]);
   const server = [process.execPath, fixture("misbehaving/server.js")];
   await parlance(["run", "--once", "--revision", "2025-11-25", ...calls, "--record", path, "--", ...server]);
   return path;
@@ -60,6 +60,25 @@ describe.skipIf(executablePath === undefined)("keys that come before the answers
     const other = (await selected(page)) ?? "";
     await held.while(() => press(page, "]", "]", "j"));
     await expect.poll(() => selected(page)).toBe(numbers[numbers.indexOf(other) + 1]);
+    expect(faults).toEqual([]);
+  });
+
+  test("select a row that is not read yet; a click after it selects another one", async () => {
+    using folder = new Scratch();
+    const calls = Array.from({ length: 120 }, () => "duplicate-reply");
+    await using served = await ServedPage.open(await recorded(folder, "run", calls));
+    await using opened = await OpenedPage.open(served.url);
+    const { page, faults } = opened;
+    const held = await opened.holdable();
+    await page.getByRole("row", { name: /initialize asks for/ }).click();
+    const pair = page.getByRole("button", { name: /^response \d+/ });
+    const [response] = /\d+/.exec((await pair.textContent()) ?? "") ?? [];
+    await held.while(async () => {
+      // The rows that show at first, and the last ones, are read.
+      await press(page, ...Array.from({ length: 8 }, () => "PageDown"));
+      await pair.click();
+    });
+    await page.getByRole("heading", { level: 2, name: new RegExp(`^res ${response} `) }).waitFor();
     expect(faults).toEqual([]);
   });
 

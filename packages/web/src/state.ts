@@ -230,7 +230,11 @@ export function select(n: number, range?: readonly [number, number]): Promise<vo
   return read;
 }
 
+/** Counts the selections, so that a row that is read late does not take the place of one selected meanwhile. */
+let selections = 0;
+
 function readSelected(n: number, range?: readonly [number, number]): Promise<void> {
+  selections += 1;
   selected.value = n;
   reading = readFrame(n, range);
   return reading;
@@ -309,8 +313,10 @@ export function selectPair(): void {
 }
 
 async function selectUnread(place: number): Promise<void> {
+  selections += 1;
+  const own = selections;
   const [read] = (await call("rows", { from: place, count: 1 }).catch(() => undefined)) ?? []; // As above.
-  if (read?.n === undefined || selectedPlace.value !== place) return;
+  if (read?.n === undefined || own !== selections) return;
   selected.value = read.n;
   await readFrame(read.n, undefined);
 }
