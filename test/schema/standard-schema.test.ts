@@ -36,7 +36,7 @@ describe("a zod schema", () => {
     expect(() => compile(schema, { side: "output" })).toThrow(
       expect.objectContaining({
         reason: "not-representable",
-        message: expect.stringContaining("zod cannot express the output"),
+        message: expect.stringMatching(/^zod cannot express the output .*: use a type that JSON has, such as a string/),
       }),
     );
   });

@@ -57,7 +57,8 @@ function undescribed(vendor: string, schema: unknown): SchemaError {
 
 function notRepresentable(problem: string, cause: unknown): SchemaError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new SchemaError("not-representable", "", `${problem}: ${reason}`, { cause });
+  const remedy = "use a type that JSON has, such as a string in ISO format for a date, or give JSON Schema";
+  return new SchemaError("not-representable", "", `${problem}: ${reason}: ${remedy}`, { cause });
 }
 
 /** Validates a value with the schema's own library. */
