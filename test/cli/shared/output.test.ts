@@ -103,6 +103,17 @@ test("a place that the words begin with is not said twice", () => {
   ]);
 });
 
+test("a result that requests input names what it requests", () => {
+  const call: Said = '→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"book"}}';
+  const inputRequests = { a: { method: "elicitation/create" }, b: { method: "roots/list" }, c: 3, d: {} };
+  const result = (more: object): Said =>
+    `← ${JSON.stringify({ jsonrpc: "2.0", id: 7, result: { resultType: "input_required", ...more } })}`;
+  expect(shown(140, recorded(call, result({ inputRequests }))).join("\n")).toContain(
+    "tools/call: book requests elicitation/create, roots/list, ?, ?",
+  );
+  expect(shown(140, recorded(call, result({}))).join("\n")).toContain("tools/call: book requests no input");
+});
+
 test("a stack trace of a server keeps its lines", () => {
   const trace = "Error: boom\n    at work (server.js:7)\n    at main (server.js:9)\n";
   const rows = shown(100, [{ k: "e", n: 1, s: "1", t: 1, raw: trace }]);

@@ -220,7 +220,16 @@ function words(message: JsonObject, answered: string | undefined): string {
     return "id" in message ? requestWords(text(method), params) : (notified.get(text(method))?.(params) ?? "");
   }
   if ("error" in message) return isObject(error) ? errorWords(error) : text(error);
-  return isObject(result) ? (results.get(answered ?? "")?.(result) ?? "") : "";
+  if (!isObject(result)) return "";
+  return result.resultType === "input_required"
+    ? inputWords(result.inputRequests)
+    : (results.get(answered ?? "")?.(result) ?? "");
+}
+
+function inputWords(inputRequests: unknown): string {
+  const requested = isObject(inputRequests) ? Object.values(inputRequests) : [];
+  const named = requested.slice(0, 16).map((each) => text(member(each, "method") ?? "?"));
+  return `requests ${named.length === 0 ? "no input" : named.join(", ")}`;
 }
 
 /** Many servers give the reason only in `data`. */
