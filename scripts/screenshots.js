@@ -176,6 +176,30 @@ const pictures = {
       await page.waitForTimeout(500);
     },
   },
+  intercept: {
+    words: [
+      "run",
+      "--ui",
+      "--break",
+      "tool:search kind:req",
+      "--record",
+      "live.parlance.jsonl",
+      "--",
+      "node",
+      "travel.mjs",
+    ],
+    async show(page) {
+      await chooseTool(page, "search");
+      await page.locator(".act form input").first().fill("Porto");
+      await page.locator(".act form input").first().press("Enter");
+      await page.getByRole("button", { name: "1 held" }).click();
+      await page.waitForTimeout(500);
+    },
+  },
+  replayed: {
+    words: ["replay", "travel.parlance.jsonl", "--as", "client", "--ui", "--", "node", "travel.mjs"],
+    show: (page) => page.waitForTimeout(1_500),
+  },
   doctor: {
     words: ["run", "--ui", "--record", "failed.parlance.jsonl", "--", "node", "missing.mjs"],
     async show(page) {
