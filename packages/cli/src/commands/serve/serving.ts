@@ -1,7 +1,7 @@
-import { type HttpServer, serveHttp, serveStdio } from "@parlance/mcp/node";
+import type { HttpServer } from "@parlance/mcp/node";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
-import { loadServer } from "../../shared/target/server-module.js";
+import { libraryOf, loadServer } from "../../shared/target/server-module.js";
 
 /** Where a module is served: on stdin and stdout, or on a port. */
 export type Transport =
@@ -21,6 +21,7 @@ interface Serving {
 
 /** Loads a module and serves what it exports. @throws Failure */
 export async function serveModule(path: string, transport: Transport): Promise<Serving> {
+  const { serveHttp, serveStdio } = await libraryOf(path, "node");
   const server = await loadServer(path);
   const { name, version } = server.info;
   if (transport.kind === "stdio")

@@ -1,5 +1,5 @@
 import type { Channel } from "@parlance/mcp/jsonrpc";
-import type { ChildChannel, Command, childChannel } from "@parlance/mcp/node";
+import { type ChildChannel, type Command, childChannel } from "@parlance/mcp/node";
 import type { CommandTarget, UrlTarget } from "./configured-target.js";
 import type { Target } from "./target.js";
 
@@ -25,7 +25,6 @@ export type Route =
 export async function routeTo(target: Target): Promise<Route> {
   if (target.kind === "module") return { kind: "channel", dial: target.dial };
   if (target.kind === "command") {
-    const { childChannel } = await import("@parlance/mcp/node");
     const dial = ({ openTimeout, force, ...options }: DialOptions = {}): TargetChannel =>
       owned(childChannel(commandOf(target), options), force);
     return { kind: "channel", dial };

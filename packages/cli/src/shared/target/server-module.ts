@@ -23,6 +23,27 @@ export async function loadServer(path: string): Promise<Servable> {
   return served;
 }
 
+/** The entries of the library that serve a server. */
+interface Serving {
+  readonly server: typeof import("@parlance/mcp/server");
+  readonly node: typeof import("@parlance/mcp/node");
+}
+
+/**
+ * An entry of the copy of the library that a module uses; of this program's copy, if it uses none. The errors that the handlers of
+ * the module throw are of the classes of its copy, which no other recognizes.
+ */
+export async function libraryOf<Entry extends keyof Serving>(path: string, entry: Entry): Promise<Serving[Entry]> {
+  let installed: string;
+  try {
+    installed = createRequire(resolve(path)).resolve(`@parlance/mcp/${entry}`);
+  } catch {
+    const own = { server: () => import("@parlance/mcp/server"), node: () => import("@parlance/mcp/node") };
+    return (await own[entry]()) as Serving[Entry];
+  }
+  return import(pathToFileURL(installed).href);
+}
+
 async function importWithin(path: string): Promise<Readonly<Record<string, unknown>>> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_, reject) => {
@@ -61,7 +82,8 @@ function placesOf(path: string, error: unknown): readonly string[] {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const places = stack.split("\n").flatMap((line) => {
     const [, place] = /(file:\/\/\S+?:\d+(?::\d+)?)\)?$/.exec(line) ?? [];
-    return place === undefined || place.startsWith(ownFolder) ? [] : [`at ${shortPath(place)}`];
+    const isForeign = place === undefined || place.startsWith(ownFolder) || place.includes("/node_modules/");
+    return isForeign ? [] : [`at ${shortPath(place)}`];
   });
   return places.length > 0 || !(error instanceof SyntaxError) ? places.slice(0, mostPlaces) : syntaxPlace(path);
 }

@@ -93,8 +93,8 @@ async function loadModule(path: string): Promise<Target> {
       remedy: "a command goes after --: parlance talk -- command args…",
     });
   // Only modules need the server side of the library.
-  const { loadServer } = await import("./server-module.js");
-  const { serveChannel } = await import("@parlance/mcp/server");
+  const { libraryOf, loadServer } = await import("./server-module.js");
+  const { serveChannel } = await libraryOf(path, "server");
   const server = await loadServer(path);
   const dial = (): Channel => {
     const [clientChannel, serverChannel] = memoryChannels();
