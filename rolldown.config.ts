@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
-import { type CodeSplittingGroup, defineConfig, type Plugin, type RolldownOptions } from "rolldown";
+import { basename, dirname } from "node:path";
+import { type CodeSplittingGroup, defineConfig, type Plugin, type RolldownOptions, rolldown } from "rolldown";
 import { dts } from "rolldown-plugin-dts";
 
 /** What the build reads of a `package.json`. */
@@ -13,15 +13,15 @@ interface Manifest {
 
 /**
  * Files of a command, by its package, that run in a thread while a host waits for its server. They share no module with the program, so each is built
- * as one file that holds what it needs of the libraries: to load the whole libraries would take most of the time of a start.
+ * as one file that holds what it needs of the libraries: to load the chunks of the program would take most of the time of a start.
  */
 const threads: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cli: { "recorder-thread": "src/shared/recorder/recorder-thread.ts" },
 };
 
-/** Files whose exports are all kept: tests run the program as a function. */
+/** Files whose exports are all kept: tests run the program as a function, and a thread imports `judge.js` of the program by its name. */
 const kept: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  cli: { program: "packages/cli/src/commands/program.ts" },
+  cli: { program: "packages/cli/src/commands/program.ts", judge: "packages/cli/src/shared/recorder/judge.ts" },
 };
 
 const fileUrl = /new URL\("(\.[^"]*\.js)", import\.meta\.url\)/g;
@@ -53,14 +53,13 @@ function fileEntries(entries: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** What a thread imports is taken from the sources of the libraries; what it imports later is left to the installed ones. */
+/** The libraries, taken from their sources. */
 function libraries(): Plugin {
   return {
     name: "libraries",
-    resolveId(specifier, _importer, { kind }) {
-      const [, name, entry = "index"] = /^@parlance\/(\w+)(?:\/(\w+))?$/.exec(specifier) ?? [];
+    resolveId(specifier) {
+      const [, name, entry = "index"] = /^@parlance\/(\w+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
       if (name === undefined) return undefined;
-      if (kind === "dynamic-import") return { id: specifier, external: true };
       const folder = `${import.meta.dirname}/packages/${name}/src`;
       const composed = `${folder}/entries/${entry}.ts`;
       return { id: existsSync(composed) ? composed : `${folder}/${entry}.ts` };
@@ -76,7 +75,8 @@ const sourcesOfWebCode: Plugin = {
   name: "sources-of-web-code",
   writeBundle({ dir = "." }, bundle) {
     for (const file of Object.values(bundle)) {
-      if (file.type !== "chunk" || !file.imports.some((imported) => imported.startsWith("node:"))) continue;
+      if (file.type !== "chunk" || file.map === null || !file.imports.some((imported) => imported.startsWith("node:")))
+        continue;
       const path = `${dir}/${file.fileName}.map`;
       const { sourcesContent: _, ...positions } = JSON.parse(readFileSync(path, "utf8"));
       writeFileSync(path, JSON.stringify(positions));
@@ -98,9 +98,8 @@ const licenses: Plugin = {
 
 function licenseOf(folder: string): string {
   const { name, version, license, author } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
-  const text = existsSync(`${folder}/LICENSE`)
-    ? `\n\n${readFileSync(`${folder}/LICENSE`, "utf8").trim()}`
-    : ` by ${author}`;
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  const text = file ? `\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}` : ` by ${author.name ?? author}`;
   return `${name} ${version}, ${license}${text}\n`;
 }
 
@@ -118,46 +117,64 @@ function entriesOf(folder: string, { exports, bin = {} }: Manifest): Readonly<Re
   );
 }
 
-/** A chunk of the modules that a file imports statically, directly or through others. */
-function reachedFrom(file: string, group: CodeSplittingGroup & { readonly name: string }): CodeSplittingGroup {
-  const reached = new Set([resolve(file)]);
-  let isComplete = false;
-  return {
-    ...group,
-    name(id, context) {
-      // The loop goes on to the ids that it adds.
-      if (!isComplete)
-        for (const each of reached)
-          for (const imported of context.getModuleInfo(each)?.importedIds ?? []) reached.add(imported);
-      isComplete = true;
-      return reached.has(id) ? group.name : null;
-    },
-  };
+/** The modules that a file needs: what it imports, directly or through others, and tree shaking keeps. */
+async function modulesNeededBy(file: string, options: RolldownOptions): Promise<ReadonlySet<string>> {
+  const bundle = await rolldown({ ...options, input: file });
+  const { output } = await bundle.generate();
+  await bundle.close();
+  const [entry, ...others] = output;
+  const needed = new Set([entry]);
+  for (const { imports } of needed)
+    for (const chunk of others) if (chunk.type === "chunk" && imports.includes(chunk.fileName)) needed.add(chunk);
+  return new Set(
+    [...needed].flatMap(({ modules }) => Object.keys(modules).filter((id) => (modules[id]?.renderedLength ?? 0) > 0)),
+  );
+}
+
+/** A chunk of the modules that `file` and other entries need, `minShareCount` in all. */
+interface Chunk extends Pick<CodeSplittingGroup, "minShareCount"> {
+  readonly name: string;
+  readonly file?: string;
 }
 
 /**
- * The chunks of a package. To load a file costs a program about as much CPU as to load 20 KB of code, so these are few, and each holds
- * modules that the same programs need.
+ * The chunks of a package; a module is in the first that takes it. To load a file costs a program about as much CPU as to load 20 KB of
+ * code, so these are few, and each holds modules that the same programs need.
  */
-const groups: Readonly<Record<string, CodeSplittingGroup[]>> = {
+const chunks: Readonly<Record<string, readonly Chunk[]>> = {
   mcp: [
     // Every entry needs the engine, and most need the facts of the protocol; a program that uses JSON-RPC alone loads the first only.
-    reachedFrom("packages/mcp/src/entries/jsonrpc.ts", { name: "engine", minShareCount: 3, priority: 3 }),
-    reachedFrom("packages/mcp/src/entries/protocol.ts", { name: "facts", minShareCount: 3, priority: 2 }),
+    { name: "engine", file: "entries/jsonrpc.ts", minShareCount: 3 },
+    { name: "facts", file: "entries/protocol.ts", minShareCount: 3 },
     { name: "shared", minShareCount: 4 },
   ],
   cli: [
     // `--version` and `tap` load nothing but the first.
-    reachedFrom("packages/cli/src/parlance.ts", { name: "start", minShareCount: 2, priority: 3 }),
-    reachedFrom("packages/cli/src/commands/program.ts", { name: "command-line", minShareCount: 2, priority: 2 }),
-    reachedFrom("packages/cli/src/commands/ask/call.ts", { name: "conversation", minShareCount: 3, priority: 1 }),
+    { name: "start", file: "parlance.ts", minShareCount: 2 },
+    { name: "command-line", file: "commands/program.ts", minShareCount: 2 },
+    { name: "conversation", file: "commands/ask/call.ts", minShareCount: 2 },
   ],
 };
 
+/** The chunks of a package for the bundler. */
+async function groupsOf(name: string, options: RolldownOptions): Promise<CodeSplittingGroup[]> {
+  const groups = (chunks[name] ?? []).map(async ({ file, ...group }, index, { length }) => {
+    const needed = file && (await modulesNeededBy(`packages/${name}/src/${file}`, options));
+    return {
+      ...group,
+      includeDependenciesRecursively: false,
+      priority: length - index,
+      ...(needed && { test: (id: string) => needed.has(id) }),
+    };
+  });
+  return Promise.all(groups);
+}
+
 /** The JavaScript of a package, and the declarations of a library. Neither needs the types of the other packages. */
-function buildsOf(name: string): readonly RolldownOptions[] {
+async function buildsOf(name: string): Promise<readonly RolldownOptions[]> {
   const folder = `packages/${name}`;
   const manifest: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+  const isProgram = manifest.bin !== undefined;
   const { dependencies, peerDependencies } = manifest;
   const input = { ...entriesOf(folder, manifest), ...kept[name] };
   const dir = `${folder}/dist`;
@@ -169,15 +186,17 @@ function buildsOf(name: string): readonly RolldownOptions[] {
     checks: { pluginTimings: false },
     external: [
       /^node:/,
+      "@napi-rs/keyring", // No command uses the keychain.
       ...Object.keys({ ...dependencies, ...peerDependencies }).map((used) => new RegExp(`^${used}(/|$)`)),
     ],
     resolve: { extensionAlias: { ".js": [".ts"] } },
     // `sideEffects: false` of the manifest is for users: this module stops the program on a runtime that is too old.
     treeshake: { moduleSideEffects: [{ test: /[\\/]base[\\/]runtime\.ts$/, sideEffects: true }] },
+    plugins: isProgram ? [libraries()] : [],
   };
   const code: RolldownOptions = {
     ...common,
-    plugins: [fileEntries(input), sourcesOfWebCode, licenses],
+    plugins: [common.plugins, fileEntries(input), sourcesOfWebCode, licenses],
     output: {
       dir,
       cleanDir: true,
@@ -188,7 +207,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
         name === "command" && facadeModuleId ? `${basename(dirname(facadeModuleId))}.js` : "[name].js",
       comments: { jsdoc: false },
       minifyInternalExports: false,
-      codeSplitting: { groups: groups[name] ?? [] },
+      codeSplitting: { groups: await groupsOf(name, common) },
     },
   };
   if (manifest.bin !== undefined) {
@@ -196,8 +215,7 @@ function buildsOf(name: string): readonly RolldownOptions[] {
       ([thread, path]): RolldownOptions => ({
         ...common,
         input: { [thread]: `${folder}/${path}` },
-        external: /^node:/,
-        plugins: [libraries()],
+        external: [/^node:/, "./judge.js"],
         output: {
           dir,
           sourcemap: true,
@@ -255,9 +273,8 @@ const page: RolldownOptions = {
   },
 };
 
-export default defineConfig([
-  ...readdirSync("packages")
-    .filter((name) => name !== "web" && existsSync(`packages/${name}/package.json`))
-    .flatMap(buildsOf),
-  page,
-]);
+const packages = readdirSync("packages").filter(
+  (name) => name !== "web" && existsSync(`packages/${name}/package.json`),
+);
+
+export default defineConfig([...(await Promise.all(packages.map(buildsOf))).flat(), page]);

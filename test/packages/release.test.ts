@@ -19,7 +19,7 @@ test("a dry run publishes nothing, and npm would accept every package, after tho
   expect(stdout).toContain("would run: .ci/run\n");
   const accepted = [...stdout.matchAll(/^\+ (?<name>.+)@\d+\.\d+\.\d+$/gm)].map(({ groups }) => groups?.name);
   const ours = accepted.filter((name) => name?.startsWith("@parlance/"));
-  expect(ours).toEqual(["@parlance/mcp", "@parlance/wire", "@parlance/cli"]);
+  expect(ours).toEqual(["@parlance/cli", "@parlance/mcp", "@parlance/wire"]);
   expect(stdout).toContain("npm publish --provenance --access public --dry-run\n");
   expect(stdout).toMatch(/Nothing was published\n$/);
   // npm says so when it changes package.json while it publishes.

@@ -125,7 +125,7 @@ setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();
 
 // The rules take longer to load than a recording takes to begin, so they are loaded only if needed. Messages wait for the
 // listener.
-if (judged) conversation = new (await import("@parlance/wire")).Conversation({ keepRows: false });
+if (judged) conversation = new (await import("./judge.js")).Conversation({ keepRows: false });
 
 parentPort?.on("message", (message: ToRecorder) => {
   if ("end" in message) void end(message.end);
