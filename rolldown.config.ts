@@ -157,13 +157,14 @@ const chunks: Readonly<Record<string, readonly Chunk[]>> = {
 };
 
 /** The chunks of a package for the bundler. */
-async function groupsOf(name: string, options: RolldownOptions): Promise<CodeSplittingGroup[]> {
+async function groupsOf(name: string, isProgram: boolean, options: RolldownOptions): Promise<CodeSplittingGroup[]> {
   const groups = (chunks[name] ?? []).map(async ({ file, ...group }, index, { length }) => {
     const needed = file && (await modulesNeededBy(`packages/${name}/src/${file}`, options));
     return {
       ...group,
-      includeDependenciesRecursively: false,
       priority: length - index,
+      // What an entry of a library merely re-exports stays out of the chunks of a program.
+      includeDependenciesRecursively: !isProgram,
       ...(needed && { test: (id: string) => needed.has(id) }),
     };
   });
@@ -196,6 +197,7 @@ async function buildsOf(name: string): Promise<readonly RolldownOptions[]> {
   };
   const code: RolldownOptions = {
     ...common,
+    ...(isProgram && { preserveEntrySignatures: "allow-extension" }), // Nobody imports the files of a program.
     plugins: [common.plugins, fileEntries(input), sourcesOfWebCode, licenses],
     output: {
       dir,
@@ -207,7 +209,7 @@ async function buildsOf(name: string): Promise<readonly RolldownOptions[]> {
         name === "command" && facadeModuleId ? `${basename(dirname(facadeModuleId))}.js` : "[name].js",
       comments: { jsdoc: false },
       minifyInternalExports: false,
-      codeSplitting: { groups: await groupsOf(name, common) },
+      codeSplitting: { groups: await groupsOf(name, isProgram, common) },
     },
   };
   if (manifest.bin !== undefined) {

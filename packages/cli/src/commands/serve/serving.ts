@@ -1,4 +1,4 @@
-import type { HttpServer } from "@parlance/mcp/node";
+import { type HttpServer, serveHttp, serveStdio } from "@parlance/mcp/node";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import { libraryOf, loadServer } from "../../shared/target/server-module.js";
@@ -21,14 +21,14 @@ interface Serving {
 
 /** Loads a module and serves what it exports. @throws Failure */
 export async function serveModule(path: string, transport: Transport): Promise<Serving> {
-  const { serveHttp, serveStdio } = await libraryOf(path, "node");
+  const library = (await libraryOf(path, "node")) ?? { serveHttp, serveStdio };
   const server = await loadServer(path);
   const { name, version } = server.info;
   if (transport.kind === "stdio")
-    return { name, version, http: undefined, over: serveStdio(server).then(({ closed }) => closed) };
+    return { name, version, http: undefined, over: library.serveStdio(server).then(({ closed }) => closed) };
   const { port, allowedOrigins } = transport;
   try {
-    const http = await serveHttp(server, { port, allowedOrigins });
+    const http = await library.serveHttp(server, { port, allowedOrigins });
     return { name, version, http, over: new Promise(() => undefined) };
   } catch (error) {
     throw portFailure(port, error);

@@ -24,22 +24,24 @@ export async function loadServer(path: string): Promise<Servable> {
 }
 
 /** The entries of the library that serve a server. */
-interface Serving {
+interface Library {
   readonly server: typeof import("@parlance/mcp/server");
   readonly node: typeof import("@parlance/mcp/node");
 }
 
 /**
- * An entry of the copy of the library that a module uses; of this program's copy, if it uses none. The errors that the handlers of
- * the module throw are of the classes of its copy, which no other recognizes.
+ * An entry of the copy of the library that a module uses, undefined if it uses none. The errors that the handlers of the module
+ * throw are of the classes of its copy, which no other recognizes.
  */
-export async function libraryOf<Entry extends keyof Serving>(path: string, entry: Entry): Promise<Serving[Entry]> {
+export async function libraryOf<Entry extends keyof Library>(
+  path: string,
+  entry: Entry,
+): Promise<Library[Entry] | undefined> {
   let installed: string;
   try {
     installed = createRequire(resolve(path)).resolve(`@parlance/mcp/${entry}`);
   } catch {
-    const own = { server: () => import("@parlance/mcp/server"), node: () => import("@parlance/mcp/node") };
-    return (await own[entry]()) as Serving[Entry];
+    return undefined;
   }
   return import(pathToFileURL(installed).href);
 }

@@ -94,7 +94,7 @@ async function loadModule(path: string): Promise<Target> {
     });
   // Only modules need the server side of the library.
   const { libraryOf, loadServer } = await import("./server-module.js");
-  const { serveChannel } = await libraryOf(path, "server");
+  const { serveChannel } = (await libraryOf(path, "server")) ?? (await import("@parlance/mcp/server"));
   const server = await loadServer(path);
   const dial = (): Channel => {
     const [clientChannel, serverChannel] = memoryChannels();
