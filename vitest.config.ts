@@ -9,33 +9,31 @@ const entries = fileURLToPath(new URL("packages/mcp/src/entries/", import.meta.u
 const tallyFile = process.env.TALLY_FILE;
 
 /**
- * Files that only `npm run test:all` runs, which CI does: long forms of behaviour that shorter tests cover too, and tests of
- * software that `npm ci` does not install, of which `npm test` runs one file each. Files that have both forms choose by
+ * Files that only `npm run test:all` runs, which CI does: long forms of behaviour that shorter tests cover too, tests of software that
+ * `npm ci` does not install, of which `npm test` runs one file each, and tests of what surrounds the software: the examples but one, the
+ * programs in the docs, the packages as they are published, and the page in a browser. Files that have both forms choose by
  * test/testing/forms.ts.
  */
 const longForms = [
   "test/bridge/matrix.test.ts",
   "test/cli/commands/completion.test.ts",
+  "test/cli/commands/tap/tap-trouble.test.ts",
   "test/cli/conventions.test.ts",
   "test/create/installed.test.ts",
-  "test/examples/client-tour.test.ts",
-  "test/examples/git-server-safety.test.ts",
-  "test/examples/git-updates.test.ts",
-  "test/examples/nextjs.test.ts",
-  "test/docs/readme.test.ts",
-  "test/examples/contacts-import.test.ts",
-  "test/examples/contacts-questions.test.ts",
+  "test/docs/(docs|debug-page|guide-programs|look-page|readme).test.ts",
+  "test/examples/!(git-server).test.ts",
+  "test/examples/git-server-safety.test.ts", // which the pattern before it does not exclude
   "test/interop/!(http).test.ts",
-  "test/interop/http-client.test.ts", // which the pattern before it does not exclude
+  "test/interop/http-client.test.ts", // as above
+  "test/packages/(packages|release).test.ts",
   "test/portable/portable.test.ts",
   "test/protocol/shapes/equivalence.test.ts",
-  "test/web/!(page|page-server).test.ts",
+  "test/web/!(page-server).test.ts",
+  "test/wire/conversation/own-conversations.test.ts",
   "test/wire/runs/clean-runs.test.ts",
   "test/wire/runs/clean-runs-http.test.ts",
   "test/wire/runs/misbehaving-http.test.ts",
   "test/wire/runs/misbehaving-run.test.ts",
-  "test/wire/conversation/own-conversations.test.ts",
-  "test/cli/commands/tap/tap-trouble.test.ts",
 ];
 
 /** A file that replaces modules of the library, and so needs modules of its own. */
