@@ -61,7 +61,7 @@ const formatHelp = `A <format> is one of
   otlp      traces in the JSON of OpenTelemetry
   markdown  a bug report
   curl      shell commands that repeat the requests
-  test      a vitest file that expects the recorded responses; imports @parlance/mcp
+  test      a vitest file that expects the recorded responses
   jsonl     the recording itself
   junit     the findings of parlance check on all of it, for build servers
   sarif     the same, for code review`;
