@@ -910,7 +910,11 @@ export const mistakes: readonly Mistake[] = [
     title: "a service for acceptTcp",
     code: "await acceptTcp({ port: 0 }, createService());",
     compiles: false,
-    says: ["acceptTcp", "expected a function, got an object", "openConnection(channel, { handle: service.call })"],
+    says: [
+      "acceptTcp",
+      "expected a function, got an object",
+      "openConnection(channel, { handle: service.call, ...caller })",
+    ],
   },
   {
     item: "B9",
@@ -933,7 +937,7 @@ export const mistakes: readonly Mistake[] = [
       await connection.closed;
       await listening.close();`,
     compiles: false,
-    says: ["accept must return a connection, got nothing", "(channel) => openConnection(channel, "],
+    says: ["accept must return a connection, got nothing", "(channel, caller) => openConnection(channel, "],
   },
   {
     item: "B9",
@@ -943,7 +947,7 @@ export const mistakes: readonly Mistake[] = [
       await connection.closed;
       await listening.close();`,
     compiles: false,
-    says: ["accept must return a connection, got nothing", "(channel) => openConnection(channel, "],
+    says: ["accept must return a connection, got nothing", "(channel, caller) => openConnection(channel, "],
   },
   {
     item: "B9",

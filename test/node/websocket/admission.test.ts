@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Auth } from "@parlance/mcp/http";
-import { describeReport, openConnection } from "@parlance/mcp/jsonrpc";
+import { createService, describeReport, openConnection } from "@parlance/mcp/jsonrpc";
 import { createServer as createMcpServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
-import { serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
+import { nodeWebSocketChannel, serveWebSocket, webSocketUpgrade } from "@parlance/mcp/websocket";
 import { describe, expect, test } from "vitest";
 import type {
   AcceptWebSocket,
@@ -219,4 +219,13 @@ test("a server that is there already keeps its pages, and serves WebSockets besi
   await closed;
   expect((await handshake(`ws://127.0.0.1:${port}/`)).status).toBe(503);
   web.close();
+});
+
+test("a connection that is opened with all of its caller knows it", async () => {
+  const service = createService().method("who", (_params, { principal }) => principal);
+  const open: AcceptWebSocket = (channel, caller) => openConnection(channel, { handle: service.call, ...caller });
+  await using listener = await serveWebSocket(open, { auth: () => ({ principal: "ada" }) });
+  const connection = openConnection(nodeWebSocketChannel(listener.url));
+  expect(await connection.call("who")).toBe("ada");
+  await connection.close();
 });

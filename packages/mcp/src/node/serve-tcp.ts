@@ -112,11 +112,12 @@ export async function serveTcp(
 
 /**
  * Calls `open` with a channel for each connection to a TCP port or a Unix socket. Like `serveTcp`, but for any JSON-RPC
- * service.
+ * service. Give the connection what `open` gets of its caller: without it, handlers do not know who calls, and limits count each
+ * connection alone.
  *
  * @example
  * const { call: handle } = service;
- * await acceptTcp({ path: "/run/sums.sock" }, (channel, { budget }) => openConnection(channel, { handle, budget }));
+ * await acceptTcp({ path: "/run/sums.sock" }, (channel, caller) => openConnection(channel, { handle, ...caller }));
  *
  * @throws as `serveTcp`
  */
@@ -125,7 +126,11 @@ export async function acceptTcp(
   open: AcceptTcp,
   options: AcceptOptions = {},
 ): Promise<TcpServer> {
-  requireFunction("acceptTcp", open, "write (channel) => openConnection(channel, { handle: service.call })");
+  requireFunction(
+    "acceptTcp",
+    open,
+    "write (channel, caller) => openConnection(channel, { handle: service.call, ...caller })",
+  );
   checkMembers("acceptTcp", options, acceptMembers);
   return accept("acceptTcp", address, open, options);
 }

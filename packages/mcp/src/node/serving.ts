@@ -26,6 +26,6 @@ export function closedOf(server: Server): Promise<Closed> {
  */
 export function requireConnection(opened: Connection): Connection {
   if (typeof opened?.close === "function") return opened;
-  const remedy = "write (channel) => openConnection(channel, { handle: service.call })";
+  const remedy = "write (channel, caller) => openConnection(channel, { handle: service.call, ...caller })";
   throw new TypeError(`accept must return a connection, got ${kindOf(opened)}: ${remedy}`);
 }

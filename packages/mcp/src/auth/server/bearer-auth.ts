@@ -30,7 +30,8 @@ const members: MembersOf<BearerAuthOptions> = {
 
 /**
  * Protects a server with bearer tokens that a function of yours verifies: opaque tokens, API keys of users, tokens of a provider with
- * an API of its own.
+ * an API of its own. They come from an authorization server, which the metadata names; for keys that the application hands out
+ * itself, give `auth` a function that returns `{ principal }`.
  *
  * @example
  * const users = new Map([["a-secret-token", "ada"]]);
@@ -43,7 +44,7 @@ const members: MembersOf<BearerAuthOptions> = {
  *   },
  * });
  *
- * @throws TypeError for a resource or an issuer without HTTPS, except on this machine
+ * @throws TypeError for a resource or an issuer without HTTPS, except on this machine; without an authorization server
  */
 export function bearerAuth(options: BearerAuthOptions): ResourceServer {
   checkMembers("bearerAuth", options, members);

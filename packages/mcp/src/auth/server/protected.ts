@@ -58,7 +58,10 @@ export function protect(
   ) => Promise<Verification>,
 ): ResourceServer {
   requireSecureUrl(`${what}: the resource`, resource);
-  if (authorizationServers.length === 0) throw new TypeError(`${what}: name at least one authorization server`);
+  if (authorizationServers.length === 0) {
+    const remedy = "without one, give auth a function that returns { principal }";
+    throw new TypeError(`${what}: name at least one authorization server; ${remedy}`);
+  }
   for (const each of authorizationServers) requireSecureUrl(`${what}: the issuer`, each);
   if (dpop !== undefined && !["supported", "required", "nonce"].includes(dpop)) {
     throw new TypeError(`${what}: dpop must be "supported", "required" or "nonce", got ${JSON.stringify(dpop)}`);

@@ -206,8 +206,10 @@ class WebSocketGate {
 
   /** The authenticated caller, or an error response. Never rejects. */
   async #admit(request: IncomingMessage): Promise<WebSocketCaller | HttpResponse> {
-    const callerOf = (identity?: Identity): WebSocketCaller =>
-      this.#peers.caller(identity, request.socket.remoteAddress);
+    const callerOf = (identity?: Identity): WebSocketCaller => {
+      const { auth, peer, budget } = this.#peers.caller(identity, request.socket.remoteAddress);
+      return { auth, peer, budget };
+    };
     if (this.#authorization === undefined) return callerOf();
     const network = networkOf(request.socket.remoteAddress);
     const identified = this.#authorization.identify(exchangeOf(request), network);
