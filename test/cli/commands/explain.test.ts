@@ -287,3 +287,8 @@ test("every rule tells how a program is mended, apart from notes on what may be 
   );
   expect(without.map(({ id }) => id)).toEqual(["I-5", "I-6", "I-7"]);
 });
+
+test("a code after --, as other programs take what begins like an option, is explained too", async () => {
+  const { stdout } = await parlance(["explain", "--", "-32002"]);
+  expect(stdout).toBe((await parlance(["explain", "-32002"])).stdout);
+});

@@ -39,7 +39,7 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     )
     .action((word: string | undefined, flags: ExplainFlags) =>
       invocation.run(async () => {
-        printExplained(word, flags, invocation.out);
+        printExplained(word ?? invocation.command?.[0], flags, invocation.out); // `explain -- -32602`
         return exitCodes.clean;
       }),
     );
