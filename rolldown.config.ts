@@ -149,8 +149,9 @@ const chunks: Readonly<Record<string, readonly Chunk[]>> = {
     { name: "shared", minShareCount: 4 },
   ],
   cli: [
-    // `--version` and `tap` load nothing but the first.
+    // `--version` loads nothing but the first. A host waits for `tap`, which loads nothing but the second beside it.
     { name: "start", file: "parlance.ts", minShareCount: 2 },
+    { name: "recording", file: "commands/tap/run-tap.ts", minShareCount: 2 },
     { name: "command-line", file: "commands/program.ts", minShareCount: 2 },
     { name: "conversation", file: "commands/ask/call.ts", minShareCount: 2 },
   ],

@@ -1,5 +1,5 @@
 /**
- * Prints, for every entry of each published package and for two commands: the modules that loading it takes, the CPU time that it takes over
+ * Prints, for every entry of each published package and for three commands: the modules that loading it takes, the CPU time that it takes over
  * a bare Node, and the bytes of the modules, as they are and gzipped.
  *
  *     npm run build && npm run size                # 11 runs each
@@ -69,6 +69,7 @@ function cases() {
       args: ["--input-type=module", "--eval", names.map((name) => `import ${JSON.stringify(name)};`).join("")],
     })),
     { name: "`parlance --version`", args: [command, "--version"] },
+    { name: "`parlance tap`", args: [command, "tap", "--", process.execPath, "--eval", "0"] },
     {
       name: "`parlance call`",
       args: [command, "call", `${process.execPath} test/fixtures/tools-server.js`, "add", "a=1", "b=2"],

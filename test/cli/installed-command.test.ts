@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { Scratch } from "./scratch.js";
@@ -19,6 +19,24 @@ test("npm ci links the command before the build, so its file is in the repositor
 test.each(["parlance", "@parlance/cli"])("npx %s runs the command of this repository", async (name) => {
   const { stdout } = await run("npx", ["--no", "--", name, "--version"], { cwd: root });
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("a tap loads its own files alone, because a host waits for its server", async () => {
+  // The script that measures the command names, as the last line on stderr, the modules that a process has loaded.
+  const env = { ...process.env, SIZE_REPORT: "modules" };
+  using scratch = new Scratch();
+  const record = ["--record", scratch.at("a.jsonl")];
+  const tapped = [process.execPath, "--eval", "console.log('served')"];
+  const args = ["--import", "./scripts/size.js", "packages/cli/dist/parlance.js", "tap", ...record, "--", ...tapped];
+  const { stdout, stderr } = await run(process.execPath, args, { cwd: root, env });
+  expect(stdout).toBe("served\n");
+  const files = JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "") as readonly string[];
+  const sizes = await Promise.all(files.map(async (path) => (await stat(path)).size));
+  expect(files.map((path) => basename(path))).toContain("run-tap.js");
+  expect(
+    sizes.reduce((sum, size) => sum + size),
+    String(files),
+  ).toBeLessThan(60_000); // The conversation and its rules have 800 kB.
 });
 
 test("a command that is not built says so", async () => {
