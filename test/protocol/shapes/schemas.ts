@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { dereference, type Schema, type SchemaDraft, validate } from "@cfworker/json-schema";
 import { corrections } from "./corrections.js";
 import type { Definitions, SchemaNode } from "./schema-node.js";
 
@@ -10,8 +10,10 @@ const folder = new URL("../../../../shared/schemas/", import.meta.url);
 
 interface Published {
   readonly definitions: Definitions;
-  readonly validators: Map<string, Validator>;
-  readonly root: Schema;
+  /** The nodes that values were held against, by their JSON. */
+  readonly nodes: Map<string, Schema>;
+  /** Every node of the schema by its URI: it is made once, because that takes longer than to hold a value against a node. */
+  readonly lookup: ReturnType<typeof dereference>;
   readonly draft: SchemaDraft;
   readonly pointer: string;
 }
@@ -30,7 +32,7 @@ function read(version: string): Published {
   const pointer = modern ? "$defs" : "definitions";
   const definitions = root[pointer] as Definitions;
   for (const { versions, correct } of corrections) if (versions.includes(version)) correct(definitions);
-  return { definitions, validators: new Map(), root, draft: modern ? "2020-12" : "7", pointer };
+  return { definitions, nodes: new Map(), lookup: dereference(root), draft: modern ? "2020-12" : "7", pointer };
 }
 
 /** The definitions of a version, corrected. */
@@ -45,9 +47,16 @@ export function refTo(version: string, definition: string): SchemaNode {
 
 /** The faults of a value by a node of the schema of a version. */
 export function problemsOf(version: string, node: SchemaNode, value: unknown): readonly string[] {
-  const { validators, root, draft } = published(version);
+  const { nodes, lookup, draft } = published(version);
   const key = JSON.stringify(node);
-  const validator = validators.get(key) ?? new Validator({ ...root, allOf: [node] } as Schema, draft, false);
-  validators.set(key, validator);
-  return validator.validate(value).errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
+  const schema = nodes.get(key) ?? register({ allOf: [node] } as Schema, nodes.size, lookup);
+  nodes.set(key, schema);
+  const { errors } = validate(value, schema, draft, lookup, false);
+  return errors.map(({ instanceLocation, error }) => `${instanceLocation} ${error}`);
+}
+
+/** Resolves the references of a node within the schema whose nodes the lookup has. */
+function register(node: Schema, at: number, lookup: Published["lookup"]): Schema {
+  dereference(node, lookup, undefined, `/nodes/${at}`);
+  return node;
 }
