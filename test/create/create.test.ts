@@ -61,20 +61,6 @@ test.each(kinds)(
   },
 );
 
-test("the packed command makes a project from the folder into which npm installs it", async () => {
-  using scratch = new Scratch();
-  await run("npm", ["pack", "-w", "create-parlance", "--pack-destination", scratch.path], root);
-  const packed = `create-parlance-${readManifest(join(root, "packages/create-parlance")).version}.tgz`;
-  const installed = await run("npm", ["install", "--offline", "--no-audit", scratch.at(packed)], scratch.path);
-  expect(installed, installed.output).toMatchObject({ code: 0 });
-  const made = await run(scratch.at("node_modules/.bin/create-parlance"), ["my-notes", "--yes"], scratch.path);
-  expect(made, made.output).toMatchObject({ code: 0 });
-
-  mkdirSync(scratch.at("from-source"));
-  await create(scratch.at("from-source"), "--name", "my-notes");
-  expect(filesIn(scratch.at("my-notes"))).toEqual(filesIn(scratch.at("from-source")));
-});
-
 test.each(inForm({ long: ["ts", "js"], short: ["js"] }))("the tests of a server in %s pass", async (language) => {
   using scratch = new Scratch();
   await create(scratch.path, "--language", language);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runClientScenario, runServerSet } from "../../conformance/runner/scenarios.js";
 import { install } from "../../conformance/runner/suite.js";
 import { Scratch } from "../cli/scratch.js";
-import { create, run } from "./made-project.js";
+import { create, filesIn, run } from "./made-project.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const packages = ["mcp", "wire", "cli"];
@@ -158,4 +158,19 @@ test.each(kinds)("a $template in $language over $transport is installed, tested 
   if (template === "server") await expectConformance(folder, language, transport);
   if (template === "service") await expectResponseInDevelopment(folder);
   if (template === "client") await expectClientConformance(folder, language);
+});
+
+test("the packed command makes a project from the folder into which npm installs it", async () => {
+  using scratch = new Scratch();
+  await run("npm", ["pack", "-w", "create-parlance", "--pack-destination", scratch.path], root);
+  const { version } = JSON.parse(readFileSync(join(root, "packages/create-parlance/package.json"), "utf8"));
+  const archive = scratch.at(`create-parlance-${version}.tgz`);
+  const installed = await run("npm", ["install", "--offline", "--no-audit", archive], scratch.path);
+  expect(installed, installed.output).toMatchObject({ code: 0 });
+  const made = await run(scratch.at("node_modules/.bin/create-parlance"), ["my-notes", "--yes"], scratch.path);
+  expect(made, made.output).toMatchObject({ code: 0 });
+
+  mkdirSync(scratch.at("from-source"));
+  await create(scratch.at("from-source"), "--name", "my-notes");
+  expect(filesIn(scratch.at("my-notes"))).toEqual(filesIn(scratch.at("from-source")));
 });
