@@ -245,3 +245,8 @@ export function keyOfId(literal: string): string {
   const number = Number(literal);
   return Number.isSafeInteger(number) ? `number ${number}` : `literal ${literal}`;
 }
+
+/** The method of a request, and what it names: `tools/call add`. It is text of a peer: escape it. */
+export function requestText({ method, names }: Pick<WireMessage, "method" | "names">): string {
+  return [method, names].filter((word) => word !== undefined && word !== "").join(" ");
+}

@@ -42,8 +42,8 @@ function ruleCases({ verdicts, source, failOn }: CheckReport): readonly TestCase
       group: "rule",
       name: `${id} ${demands}`,
       fails: own.some(({ verdict }) => failOn.includes(verdict.level)),
-      found: own.flatMap(({ verdict, line }) => [
-        `${placeOf(source, line)} ${wording.place(verdict)}: ${verdict.says}`,
+      found: own.flatMap(({ verdict, about, line }) => [
+        `${placeOf(source, line)} ${wording.place(verdict, about)}: ${verdict.says}`,
         `  ${wording.requirement(verdict)}`,
         `  ${verdict.spec}`,
       ]),

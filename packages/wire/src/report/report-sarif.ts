@@ -85,9 +85,9 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
   const level = (concern: Concern): SarifResult["level"] =>
     failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
   return [
-    ...verdicts.map(({ verdict, line }): SarifResult => {
+    ...verdicts.map(({ verdict, about, line }): SarifResult => {
       const { level: demanded, says, pointer, n, party, range, header, version, sentence, spec } = verdict;
-      const text = `${says} (${wording.place(verdict)})`;
+      const text = `${says} (${wording.place(verdict, about)})`;
       const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
       return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),

@@ -1,4 +1,5 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { requestText } from "../conversation/message.js";
 import type { Pending } from "../conversation/pending.js";
 import type { ExpectationResult } from "../filter/expectation.js";
 import type { ByteRange } from "../json/json-node.js";
@@ -9,14 +10,19 @@ import type { Crash } from "./report.js";
 
 /** The findings of a report, in words; safe to print. */
 export const wording = {
-  /** The place of a verdict, in words: `frame 45, server, /id, byte 22`. */
-  place({ n, party, pointer = "", range, header }: Verdict): string {
-    const about = header === undefined ? [] : [`header ${escapeControls(header)}`];
+  /**
+   * The place of a verdict, in words: `frame 45, server, tools/call add, /id, byte 22`.
+   *
+   * @param about the method of the message, and what it names; undefined to leave it out
+   */
+  place({ n, party, pointer = "", range, header }: Verdict, about: string | undefined): string {
     const where = [
+      ...(about === undefined ? [] : [escapeControls(about)]),
+      ...(header === undefined ? [] : [`header ${escapeControls(header)}`]),
       ...(pointer === "" ? [] : [escapeControls(pointer)]),
       ...(range === undefined ? [] : [wording.range(range)]),
     ];
-    return [`frame ${n}`, party, ...about, ...where].join(", ");
+    return [`frame ${n}`, party, ...where].join(", ");
   },
 
   /**
@@ -42,19 +48,17 @@ export const wording = {
 
   /** A request without an answer, in words. */
   pending({ operation, reason }: Pending): string {
-    const { frame, id = "none", method = "", names = "" } = operation.request;
-    const what = [method, names].filter((word) => word !== "").join(" ");
-    return `frame ${frame.n}, id ${escapeControls(id)}, ${escapeControls(what)}: ${reason}`;
+    const { frame, id = "none" } = operation.request;
+    return `frame ${frame.n}, id ${escapeControls(id)}, ${escapeControls(requestText(operation.request))}: ${reason}`;
   },
 
   /** A crash, in words: how the server exited, and during which request. The last request is the most likely cause. */
   crash({ how, during }: Crash): string {
     const last = during.at(-1);
     if (last === undefined) return `the server ${how}`;
-    const { frame, method = "", names = "" } = last.request;
-    const what = [method, names].filter((word) => word !== "").join(" ");
     const others = during.length === 1 ? "" : `, and ${during.length - 1} more`;
-    return `the server ${how} in the middle of ${escapeControls(what)} (frame ${frame.n})${others}`;
+    const what = escapeControls(requestText(last.request));
+    return `the server ${how} in the middle of ${what} (frame ${last.request.frame.n})${others}`;
   },
 
   /** A recording with nothing to judge, in words. */

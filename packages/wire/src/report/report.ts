@@ -1,6 +1,7 @@
 import { Conversation, type ConversationOptions } from "../conversation/conversation.js";
-import type { RecordedOperation } from "../conversation/message.js";
+import { type RecordedOperation, requestText } from "../conversation/message.js";
 import { endOf, isProbe, type Pending } from "../conversation/pending.js";
+import { messageAt, type Row } from "../conversation/row.js";
 import { checkExpectation, type Expectation, type ExpectationResult } from "../filter/expectation.js";
 import type { Entry, GapEntry, LifeEntry } from "../recording/entry.js";
 import type { RecordingDamage } from "../recording/recording.js";
@@ -42,7 +43,14 @@ export interface CheckReport {
   /** The size of the recording. */
   readonly tally: ReportTally;
   /** The broken rules. */
-  readonly verdicts: readonly PlacedVerdict<{ readonly verdict: Verdict }>[];
+  readonly verdicts: readonly PlacedVerdict<{
+    readonly verdict: Verdict;
+    /**
+     * The method of the message that it is about, or of the request that the message answers, and what that names: `tools/call add`. Undefined if it is
+     * about no message with a method.
+     */
+    readonly about: string | undefined;
+  }>[];
   /** The requests without a response. */
   readonly pending: readonly PlacedVerdict<{ readonly pending: Pending }>[];
   /** The servers that ended unexpectedly. */
@@ -99,8 +107,10 @@ export interface ReportOptions {
 export function reportOf(options: ReportOptions): CheckReport {
   const { source, conversation, damages = [], lineOf = () => undefined, failOn = defaultConcerns } = options;
   const { rows } = conversation;
+  const rowAt = new Map(rows.map((row) => [row.n, row]));
   const verdicts = (options.verdicts ?? conversation.verdicts).map((verdict) => ({
     verdict,
+    about: aboutOf(verdict, rowAt.get(verdict.n)),
     line: lineOf({ n: verdict.n }),
   }));
   const pending = conversation.pending().map((each) => {
@@ -131,6 +141,12 @@ export function reportOf(options: ReportOptions): CheckReport {
   };
   const passed = failedFor.length === 0 && expectations.every(({ holds }) => holds);
   return { source, tally, verdicts, pending, crashes, gaps, damages, expectations, failOn, failedFor, passed };
+}
+
+function aboutOf({ pointer = "" }: Verdict, row: Row | undefined): string | undefined {
+  const message = row && (messageAt(row, pointer) ?? row.messages[0] ?? row.exchange?.messages[0]);
+  const { method, names } = (message?.method === undefined ? message?.concerns?.request : message) ?? {};
+  return method === undefined ? undefined : requestText({ method, names });
 }
 
 /** A server that could not be started, or that exited with an error while its client was connected. */

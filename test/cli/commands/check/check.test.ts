@@ -31,15 +31,15 @@ test.concurrent("a recording is judged: every violation has its line, its party,
 ℹ I-2  A number fits into a double: most parsers keep 53 bits, and reformat numbers
   may: “numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.”
   https://www.rfc-editor.org/rfc/rfc8259#section-6
-  run.parlance.jsonl:9  frame 8, server, /result/big, bytes 82–101
+  run.parlance.jsonl:9  frame 8, server, tools/call search, /result/big, bytes 82–101
     most readers make 12345678901234567000 of 12345678901234567890
-  run.parlance.jsonl:10  frame 9, server, /result/big, bytes 82–101
+  run.parlance.jsonl:10  frame 9, server, tools/call search, /result/big, bytes 82–101
     most readers make 12345678901234567000 of 12345678901234567890
 
 ✖ R-5  A response has the id of its request, including its type, and a request has one response
   must: “… responses MUST include the same ID as the request they correspond to …”
   https://modelcontextprotocol.io/specification/2025-11-25/basic#responses
-  run.parlance.jsonl:10  frame 9, server, /id, byte 22
+  run.parlance.jsonl:10  frame 9, server, tools/call search, /id, byte 22
     the request with the id 7 was answered already, by frame 8
 
 Crashed

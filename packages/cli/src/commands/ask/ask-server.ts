@@ -1,16 +1,17 @@
 import type { ProgressParams } from "@parlance/mcp";
 import type { Client, ClientCallOptions } from "@parlance/mcp/client";
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { latencyOf, type WireMessage } from "@parlance/wire";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
-import type { Observation } from "../../shared/client/observed-target.js";
+import type { Observation, ObservedTarget } from "../../shared/client/observed-target.js";
 import type { ServerFlags } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { chooseTarget } from "../../shared/options.js";
 import { progressWords } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { alsoBroken, bytesText, durationText } from "../../shared/output/quantities.js";
+import { bytesText, count, durationText } from "../../shared/output/quantities.js";
 import type { Style } from "../../shared/output/style.js";
 
 /** One operation on a server, and the text of its result. */
@@ -59,11 +60,20 @@ export async function askServer<Result>(
     err.status("");
     out.print(...(flags.json === true ? [jsonLine(result)] : lines(result, out.style)));
     const failure = failed(result);
-    const { violations } = observed.conversation.tally;
-    err.print(...notes(result), costs(answer, failure, err.style));
-    if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
+    err.print(...notes(result), costs(answer, failure, err.style), ...alsoBroken(observed.conversation, err.style));
     return failure === undefined ? exitCodes.clean : exitCodes.toolFailed;
   });
+}
+
+/** The notice that the server also broke rules, for commands whose purpose is not to check them. */
+export function alsoBroken({ tally, broken }: ObservedTarget["conversation"], style: Style): readonly string[] {
+  if (tally.violations === 0) return [];
+  const more = tally.violations - broken.length;
+  return [
+    style.yellow(`the server also broke the protocol, ${count(tally.violations, "time")}; parlance talk shows where:`),
+    ...broken.map((text) => `  ${style.red("✖")} ${escapeControls(text)}`),
+    ...(more > 0 ? [style.dim(`  and ${more.toLocaleString("en")} more`)] : []),
+  ];
 }
 
 function answers(message: WireMessage, method: string): boolean {

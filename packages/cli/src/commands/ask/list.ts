@@ -19,9 +19,9 @@ import type { Invocation } from "../../shared/invocation.js";
 import { chooseTarget } from "../../shared/options.js";
 import { cut, left, widthOf } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { alsoBroken } from "../../shared/output/quantities.js";
 import type { Look } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
+import { alsoBroken } from "./ask-server.js";
 
 interface ListFlags extends ServerFlags {
   readonly revision?: string;
@@ -64,7 +64,7 @@ async function list(
     if (flags.json === true) out.print(jsonLine(jsonOf(client, found)));
     else print(client, found, names.length > 0, out);
     const { violations } = observed.conversation.tally;
-    if (violations > 0) err.print(err.style.yellow(alsoBroken(violations)));
+    err.print(...alsoBroken(observed.conversation, err.style));
     if (found.some(({ failure }) => failure !== undefined)) return exitCodes.toolFailed;
     return violations > 0 ? exitCodes.violations : exitCodes.clean;
   });

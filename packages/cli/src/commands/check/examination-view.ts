@@ -1,3 +1,4 @@
+import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type CheckReport, levelOf, sentenceOf, specOf, type Verdict, wording } from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
@@ -13,17 +14,19 @@ const idWidth = 6;
 /** The result of an examination as text: each revision, then the failed probes, or all probes. */
 export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
-  { crashes }: CheckReport,
+  report: CheckReport,
   look: Look,
   { all, isInterrupted }: { readonly all: boolean; readonly isInterrupted: boolean },
 ): readonly string[] {
+  const { crashes } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => revisionLines(result, look));
   const findings = findingsOf(revisions, all);
   const broken = failures.filter(({ level }) => level === "must").length;
   const recommended = failures.filter(({ level }) => level === "should").length;
   const notes = failures.length - broken - recommended;
-  const bad = verdicts.filter(({ level }) => level === "must");
+  const ofMessages = new Set(verdicts);
+  const bad = report.verdicts.filter(({ verdict }) => verdict.level === "must" && ofMessages.has(verdict));
   const passed = isInterrupted ? look.style.yellow("!") : look.style.green("✔");
   const mark = broken + bad.length + crashes.length === 0 ? passed : look.style.red("✖");
   const parts = [
@@ -54,20 +57,37 @@ export function examinationLines(
 }
 
 /** One entry per rule: a server that breaks a rule often does so in every message. */
-function violationLines(bad: readonly Verdict[], look: Look): readonly string[] {
+function violationLines(bad: CheckReport["verdicts"], look: Look): readonly string[] {
   const { style, width } = look;
-  const first = new Map(bad.toReversed().map((verdict) => [verdict.rule.id, verdict]));
-  return [...first.values()].flatMap((verdict) => {
-    const { rule, says, n, spec } = verdict;
-    const times = bad.filter((each) => each.rule.id === rule.id).length;
-    const indent = " ".repeat(idWidth + 4);
+  const indent = " ".repeat(idWidth + 4);
+  const ids = new Set(bad.map(({ verdict }) => verdict.rule.id));
+  return [...ids].flatMap((id) => {
+    const [first, ...others] = bad.filter(({ verdict }) => verdict.rule.id === id);
+    if (first === undefined) return [];
+    const { verdict, about } = first;
+    const { rule, n, pointer, spec } = verdict;
+    const place = [about, pointer].filter((word) => word !== undefined && word !== "").join(", ");
+    const says = `${place === "" ? "" : `${escapeControls(place)}: `}${wording.messageWithoutPlace(verdict)}`;
     return [
       ...demandLines(`  ${style.red("✖")} ${left(rule.id, idWidth)}`, rule.demands, width),
       ...wrapWords(says, width - indent.length).map((line) => indent + line),
+      ...(others.length === 0 ? [] : wrapWords(othersText(first, others), width - indent.length)).map(
+        (line) => indent + line,
+      ),
       ...quotedLines(verdict, look),
-      style.dim(`${indent}frame ${n}${times > 1 ? `, and ${times - 1} more` : ""}  ${spec}`),
+      style.dim(`${indent}frame ${n}  ${spec}`),
     ];
   });
+}
+
+/** The maximum number of other messages that an entry names. */
+const mostNamed = 3;
+
+/** `and 5 more, in tools/call add, tools/call sub`. */
+function othersText({ about }: CheckReport["verdicts"][number], others: CheckReport["verdicts"]): string {
+  const named = [...new Set(others.flatMap((each) => each.about ?? []))].filter((name) => name !== about);
+  const where = [...named.slice(0, mostNamed).map(escapeControls), ...(named.length > mostNamed ? ["…"] : [])];
+  return `and ${others.length} more${where.length === 0 ? "" : `, also in ${where.join(", ")}`}`;
 }
 
 /** The findings by model provider, each with its place and the provider's documentation. */

@@ -15,7 +15,10 @@ const oneLine: Mend = {
   says: "Write each message with one call of JSON.stringify without indentation, then one line feed",
   code: 'stream.write(JSON.stringify(message) + "\\n");',
 };
-const ownSchema: Mend = { says: "Compare the message with the schema of the method: parlance explain has an example" };
+const ownSchema: Mend = {
+  says: "Compare the message with an example of its method, which parlance explain has",
+  code: "parlance explain tools/call",
+};
 
 const oneText: Mend = { says: "Write the body with one call of JSON.stringify", code: "body: JSON.stringify(message)" };
 
@@ -151,7 +154,10 @@ export const mends: Readonly<Record<string, Mend>> = {
   "N-5": { says: "Use one version and the same capabilities in _meta for the whole connection" },
   "M-2": { says: "Check the spelling of the notification: parlance explain lists all" },
   "M-4": { says: "Look at the negotiated version before the message, and do without if that version lacks it" },
-  "M-8": ownSchema,
+  "M-8": {
+    says: "Compare the data with an example of its code, which parlance explain has",
+    code: "parlance explain -32042",
+  },
   "C-6": listChanged("tools"),
   "C-7": listChanged("resources"),
   "C-8": listChanged("prompts"),

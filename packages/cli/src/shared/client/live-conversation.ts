@@ -1,7 +1,7 @@
 import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import { Conversation, type FrameEntry, type Verdict } from "@parlance/wire";
-import type { FrameRow } from "../output/conversation-rows.js";
+import { type FrameRow, verdictText } from "../output/conversation-rows.js";
 
 /** The numbers of a conversation. */
 export interface Tally {
@@ -28,6 +28,9 @@ export interface Opening {
 const mostRecent = 8;
 const mostOpening = 16;
 
+/** The number of first violations whose texts are kept. */
+const mostBroken = 3;
+
 /** Requests that open a conversation or check the connection; every other request is an operation. */
 const openers: ReadonlySet<string | undefined> = new Set([methods.initialize, methods.discover, methods.ping]);
 
@@ -42,6 +45,7 @@ export class LiveConversation {
   #tally: Tally = { frames: 0, bytes: 0, calls: 0, errors: 0, violations: 0 };
   #opening: Opening = { frames: [], count: 0, bytes: 0, operation: undefined };
   #recent: readonly FrameRow[] = [];
+  readonly #broken: string[] = [];
 
   /** @param stdio whether frames are lines of stdin and stdout, which have rules of their own */
   constructor({ stdio }: { readonly stdio: boolean }) {
@@ -54,6 +58,11 @@ export class LiveConversation {
 
   get opening(): Opening {
     return this.#opening;
+  }
+
+  /** The first violations by the server, in words; `tally` has the number of all. */
+  get broken(): readonly string[] {
+    return this.#broken;
   }
 
   /** The last frames, oldest first. */
@@ -108,12 +117,15 @@ export class LiveConversation {
       ({ kind, concerns, id, result }) =>
         (kind === "err" && (concerns !== undefined || id === undefined || id === "null")) || result?.isError === true,
     );
+    const broken = brokenByServer(frame).map((verdict) => `${verdict.rule.id} ${verdictText(verdict)}`);
+    if (frame.refused !== undefined) broken.unshift(frame.refused);
+    this.#broken.push(...broken.slice(0, mostBroken - this.#broken.length));
     this.#tally = {
       frames: frames + 1,
       bytes: bytes + entry.len,
       calls: calls + (isServer ? 0 : messages.filter(({ kind }) => kind === "req").length),
       errors: errors + (isServer ? failed.length : 0),
-      violations: violations + brokenByServer(frame).length + (frame.refused === undefined ? 0 : 1),
+      violations: violations + broken.length,
     };
     this.#recent = [...this.#recent, frame].slice(-mostRecent);
     this.#countOpening(frame);

@@ -27,11 +27,6 @@ export function count(amount: number, thing: string, things = `${thing}s`): stri
   return `${amount.toLocaleString("en")} ${amount === 1 ? thing : things}`;
 }
 
-/** The notice that the server also broke rules, for commands whose purpose is not to check them. */
-export function alsoBroken(violations: number): string {
-  return `the server also broke the protocol, ${count(violations, "time")}: parlance talk shows where`;
-}
-
 const milliseconds: ReadonlyMap<string, number> = new Map([
   ["ms", 1],
   ["s", 1_000],

@@ -80,11 +80,11 @@ function section(title: string, items: readonly Item[], paint: Paint): readonly 
 
 function ruleSections(report: CheckReport, style: Style): readonly (readonly string[])[] {
   const groups = new Map<string, { readonly first: Verdict; readonly items: Item[] }>();
-  for (const { verdict, line } of report.verdicts) {
+  for (const { verdict, about, line } of report.verdicts) {
     const key = `${verdict.rule.id} ${verdict.spec}`;
     const group = groups.get(key) ?? { first: verdict, items: [] };
     groups.set(key, group);
-    group.items.push([`  ${placeOf(report, line)}  ${wording.place(verdict)}`, `    ${verdict.says}`]);
+    group.items.push([`  ${placeOf(report, line)}  ${wording.place(verdict, about)}`, `    ${verdict.says}`]);
   }
   return [...groups.values()].map(({ first, items }) => {
     const { level, rule, spec } = first;

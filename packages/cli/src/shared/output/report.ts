@@ -45,7 +45,7 @@ export function reportValue(report: CheckReport): object {
     passed,
     failedFor,
     ...tally,
-    verdicts: verdicts.map(({ verdict, line }) => ({ line, ...verdictValue(verdict) })),
+    verdicts: verdicts.map(({ verdict, about, line }) => ({ line, about, ...verdictValue(verdict) })),
     pending: pending.map((each) => ({ line: each.line, ...pendingValue(each.pending) })),
     crashes: crashes.map(({ crash: { n, session, how, during }, line }) => {
       return { line, n, session, how, during: during.map(({ request }) => request.frame.n) };
