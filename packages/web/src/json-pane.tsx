@@ -23,7 +23,7 @@ export interface Lines {
 
 /** The lines of a frame. @param folded the offsets of values that are folded */
 export function readLines(bytes: Uint8Array | undefined, folded: ReadonlySet<number>): Lines {
-  if (bytes === undefined) return { lines: [], fault: undefined };
+  if (bytes === undefined || bytes.length === 0) return { lines: [], fault: undefined };
   const scan = scanJson(bytes);
   return scan.ok
     ? { lines: linesOf(scan.root, bytes, folded), fault: undefined }

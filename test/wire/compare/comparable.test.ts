@@ -7,7 +7,7 @@ import {
   type Entry,
 } from "@parlance/wire";
 import { expect, test } from "vitest";
-import { opening, recorded, type Said } from "../recording/recorded.js";
+import { header, opening, recorded, type Said } from "../recording/recorded.js";
 
 const call = (id: number, text: string): Said =>
   `→ {"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"search","arguments":${text}}}`;
@@ -83,4 +83,40 @@ test.each([
 ])("of two arguments: %s", (_, before, after, equal) => {
   const talk = (text: string): readonly Said[] => [...opening("2025-11-25"), call(1, text), answer(1, "{}")];
   expect(compared(talk(before), talk(after)).equal).toBe(equal);
+});
+
+test("an event without data is no difference, and no noise: a server sends its id so that a client can resume", () => {
+  const server = { name: "s", version: "1" };
+  const posted = (sent: readonly { readonly id: string; readonly retry?: number; readonly raw: string }[]) => {
+    const raw = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`;
+    const [json, events] = ["application/json", "text/event-stream"] as const;
+    const asked: [string, string][] = [
+      ["content-type", json],
+      ["accept", `${json}, ${events}`],
+    ];
+    const http = { k: "h", s: "1", x: 1 } as const;
+    const frame = { k: "f", s: "1", nl: "", req: 1 } as const;
+    const said = sent.map(({ raw, ...ev }) => ({ ...frame, d: "s2c", ch: "sse", len: raw.length, raw, ev }) as const);
+    const entries = [
+      { ...http, ph: "req", method: "POST", url: "/mcp", headers: asked } as const,
+      { ...frame, d: "c2s", ch: "http", len: raw.length, raw } as const,
+      { ...http, ph: "res", status: 200, headers: [["content-type", events]] as [string, string][] } as const,
+      ...said,
+      { ...http, ph: "end" } as const,
+    ].map((entry, index) => ({ ...entry, n: index + 1, t: index }));
+    return conversationOf([header, ...entries]);
+  };
+  const raw = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: server },
+  });
+  const plain = posted([{ id: "b", raw }]);
+  const primed = posted([
+    { id: "a", retry: 3000, raw: "" },
+    { id: "b", raw },
+  ]);
+  expect(primed.rows.map(({ kind }) => kind)).toEqual(["http", "req", "http", "event", "res", "http"]);
+  expect(primed.verdicts.filter(({ level }) => level === "must")).toEqual([]);
+  expect(compareConversations(plain, primed)).toMatchObject({ items: [], same: 1 });
 });

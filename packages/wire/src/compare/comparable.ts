@@ -94,9 +94,9 @@ export class Comparable {
   }
 
   /** Takes the next row. */
-  take({ frame, messages, verdicts, exchange }: Row): void {
-    // A sign-in shows nothing about the server: its codes and tokens differ each time.
-    if (frame === undefined || exchange?.signIn !== undefined) return;
+  take({ kind, frame, messages, verdicts, exchange }: Row): void {
+    // A sign-in shows nothing about the server: its codes and tokens differ each time. So do the ids of events without data.
+    if (frame === undefined || exchange?.signIn !== undefined || kind === "event") return;
     const violations = verdicts.filter(({ level }) => level === "must");
     const rules = violations.length === 0 ? noRules : violations.map(({ rule }) => rule.id);
     if (messages.length === 0)

@@ -172,7 +172,7 @@ export class Conversation {
     if (entry.ev?.event === "endpoint") session.http.isLegacy = true;
     // If the first entry of a session names its id, the session began before the recording.
     if (exchange !== undefined && session.last.client === undefined && isOfSession(exchange)) session.miss();
-    const kind = exchange?.signIn === undefined ? "noise" : "oauth";
+    const kind = exchange?.signIn !== undefined ? "oauth" : isEmptyEvent(entry) ? "event" : "noise";
     const row = plainRow(kind, entry, entry.t, { from: frame.from, frame, session, exchange });
     if (frame.whole) this.#judgeFrame(row, frame, session, exchange);
     else {
@@ -364,6 +364,11 @@ function processRow(
 ): OpenRow {
   session.process.take(entry);
   return plainRow(kind, entry, entry.t, { from, session });
+}
+
+/** Whether a frame is an event without data: servers send its id first, so that a client can resume before a message has arrived. */
+function isEmptyEvent({ ch, len }: FrameEntry): boolean {
+  return ch === "sse" && len === 0;
 }
 
 function kindOfRow(message: WireMessage | undefined): RowKind {

@@ -5,8 +5,8 @@ import type { HttpExchange, WireMessage } from "./message.js";
 import type { WireSession } from "./session.js";
 
 /**
- * The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `oauth` the body of a sign-in
- * exchange.
+ * The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `event` an event of an event stream without data, from
+ * which a client can resume, `oauth` the body of a sign-in exchange.
  */
 export type RowKind =
   | "req"
@@ -16,6 +16,7 @@ export type RowKind =
   | "batch"
   | "noise"
   | "frag"
+  | "event"
   | "oauth"
   | "stderr"
   | "http"

@@ -43,7 +43,7 @@ export interface IdField extends Described {
 /** A field that a filter can test. */
 export type Field = TextField | NumberField | IdField;
 
-const kinds = "req res err ntf batch noise frag oauth stderr http life gap note rule inject".split(" ");
+const kinds = "req res err ntf batch noise frag event oauth stderr http life gap note rule inject".split(" ");
 
 /** Every field except headers and JSON pointers, by name. */
 export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([

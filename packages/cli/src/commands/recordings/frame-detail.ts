@@ -11,7 +11,7 @@ import {
   wording,
 } from "@parlance/wire";
 import { visibleLines } from "../../shared/output/columns.js";
-import { wordsOf } from "../../shared/output/conversation-rows.js";
+import { rowText, wordsOf } from "../../shared/output/conversation-rows.js";
 import { hexRows } from "../../shared/output/hex.js";
 import { bytesText, count, durationText, secondsText } from "../../shared/output/quantities.js";
 import { type Style, signs } from "../../shared/output/style.js";
@@ -36,7 +36,11 @@ export function detailLines({ row, pending, hex }: DetailOptions, { style }: Out
   const highlights = row.verdicts.flatMap(highlightOf);
   const { frame } = row;
   const body = (): readonly string[] =>
-    frame === undefined ? visibleLines(wordsOf(row.entry)) : bodyLines(frame, highlights, style);
+    frame === undefined
+      ? visibleLines(wordsOf(row.entry))
+      : row.kind === "event"
+        ? [rowText(row), style.dim("An event without data: it gives a client an id from which to resume")]
+        : bodyLines(frame, highlights, style);
   return [
     style.bold(headLine(row)),
     ...row.messages.flatMap((message) => messageLines(message, pending)),

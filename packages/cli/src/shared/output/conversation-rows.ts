@@ -117,7 +117,15 @@ function idOf(literal: string): Id {
   return typeof value === "number" && String(value) === literal ? value : new ExactNumber(literal);
 }
 
-function noiseOf({ kind, frame, refused, exchange }: FrameRow, { len }: FrameEntry): Unmarked {
+function noiseOf({ kind, frame, refused, exchange }: FrameRow, { len, ev }: FrameEntry): Unmarked {
+  if (kind === "event") {
+    const { id, retry } = ev ?? {};
+    const fields = [
+      ...(id === undefined ? [] : [`id ${excerpt(id, longestNoise)}`]),
+      ...(retry === undefined ? [] : [`retry ${retry} ms`]),
+    ];
+    return { kind, detail: fields.join(", ") };
+  }
   const bytes = frame?.bytes ?? new Uint8Array(0);
   const text = literalOf({ start: 0, end: Math.min(bytes.length, longestNoise * 4) }, bytes);
   const said = excerpt(text, longestNoise);

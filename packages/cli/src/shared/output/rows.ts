@@ -19,11 +19,11 @@ export interface Mark {
 }
 
 /**
- * One message of a frame, or a frame that is not a message: `noise`, `frag` for a piece of a message, `oauth` for a body of a
- * sign-in.
+ * One message of a frame, or a frame that is not a message: `noise`, `frag` for a piece of a message, `event` for an event without data, `oauth` for a
+ * body of a sign-in.
  */
 export interface Part {
-  readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag" | "oauth";
+  readonly kind: "req" | "res" | "err" | "ntf" | "noise" | "frag" | "event" | "oauth";
   readonly id?: Id;
   /** For a response: the number of the frame with its request. */
   readonly pair?: number;
