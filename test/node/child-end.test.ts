@@ -56,6 +56,17 @@ describe("a child that ends", () => {
     },
   );
 
+  test.runIf(process.platform === "linux")(
+    "in the middle of a line, while a process outside of its group holds its output, fails the call with that line",
+    async () => {
+      const half = '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,"';
+      const { connection } = converse(script(`setsid sleep 2 & read line; printf %s ${half}; exit 3`));
+      expect(await failureOf(connection.call("ping"))).toContain(
+        "the stream ended in a line: 24 bytes without a newline were dropped",
+      );
+    },
+  );
+
   test("after its response does not lose the response", async () => {
     const result = "x".repeat(1_000_000);
     const { connection } = converse(

@@ -81,10 +81,10 @@ export class StreamChannel implements Channel, FrameSink {
     this.#clock = bounds.clock;
     const writerOptions = { ...bounds, keepsOutputOpen: options.keepsOutputOpen ?? false };
     this.#writer = new StreamWriter(output, writerOptions, (error) => this.#writingFailed(error));
-    input.on("end", () => this.#inputEnded());
-    input.on("close", () => this.#inputEnded());
+    input.on("end", () => this.endInput());
+    input.on("close", () => this.endInput());
     input.on("error", (error) => this.#end(error));
-    if (input.destroyed || input.readableEnded) this.#inputEnded();
+    if (input.destroyed || input.readableEnded) this.endInput();
   }
 
   open(receiver: ChannelReceiver): void {
@@ -147,7 +147,8 @@ export class StreamChannel implements Channel, FrameSink {
     return this.#writer.end();
   }
 
-  #inputEnded(): void {
+  /** Ends the input with what has arrived: an incomplete frame is refused. For an owner who knows that no more will come. */
+  endInput(): void {
     if (this.#phase === "open") this.#decoder?.end();
     this.#end(this.#writeError);
   }

@@ -138,6 +138,7 @@ class ProcessChannel implements ChildChannel {
     });
     void this.#whenOver().then((error) => {
       if (this.#closing !== undefined) return;
+      this.#stream?.endInput(); // Another process may hold the pipe, so its end may never come.
       void this.#stream?.finish(); // Never rejects; `close` waits for it.
       receiver.end(error);
     });
