@@ -230,7 +230,8 @@ test("an exported SARIF has the line of the recording for everything that it say
 test("many conversations in a row leave no listeners that make Node warn", async () => {
   const revisions = Array.from({ length: 12 }, () => ["--revision", "2025-11-25"]).flat();
   const { code, stderr } = await parlance(["talk", "--once", "--json", ...revisions, ...toolsServer]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const said = stderr.split("\n").filter((line) => !line.startsWith("still starting")); // On a busy machine.
+  expect({ code, said }).toEqual({ code: 0, said: [""] });
 });
 
 test("call keeps the line breaks of a text as they are", async () => {

@@ -32,7 +32,16 @@ test("a server that keeps the rules passes in every revision, on stdio", async (
   // The short form has two of them: over HTTP there are all.
   const checked = inForm({ long: versions.toReversed(), short: [latestHandshake.version, latest.version] });
   const chosen = isLong ? [] : checked.flatMap((version) => ["--revision", version]);
-  const { code, stdout } = await parlance(["check", "--json", ...chosen, "--", process.execPath, tools]);
+  const { code, stdout } = await parlance([
+    "check",
+    "--json",
+    "--timeout",
+    "60s",
+    ...chosen,
+    "--",
+    process.execPath,
+    tools,
+  ]);
   const { passed, revisions, verdicts } = examined(stdout);
   expect(revisions.map(({ version, spoken }) => [version, spoken])).toEqual(checked.map((version) => [version, true]));
   expect(revisions.flatMap(({ probes }) => probes.filter(({ is }) => is === "failed"))).toEqual([]);
@@ -62,7 +71,7 @@ test("violations of a server are printed with their places, and fail the check",
     "--revision",
     "2025-11-25",
     "--timeout",
-    "500ms",
+    "10s",
     "--",
     process.execPath,
     misbehaving,
@@ -75,7 +84,7 @@ test("violations of a server are printed with their places, and fail the check",
 });
 
 test("JUnit and SARIF say of a server what they say of a recording", async () => {
-  const words = ["--revision", "2025-11-25", "--timeout", "500ms", "--", process.execPath, misbehaving, "noisy"];
+  const words = ["--revision", "2025-11-25", "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
   const junit = await parlance(["check", "--format", "junit", ...words]);
   expect(junit.stdout).toMatch(/<testcase classname="parlance\.rule" name="R-5 [^"]*">\s*<failure/);
   const sarif = JSON.parse((await parlance(["check", "--format", "sarif", ...words])).stdout) as {
@@ -115,7 +124,7 @@ test("a server that cannot be spoken to is no server that breaks rules, and its 
 
 test("a finding that several revisions share is printed once, with the revisions", async () => {
   const revisions = ["--revision", "2025-06-18", "--revision", "2025-11-25", "--revision", "2026-07-28"];
-  const words = ["check", ...revisions, "--timeout", "500ms", "--", process.execPath, misbehaving, "noisy"];
+  const words = ["check", ...revisions, "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
   const { stdout } = await parlance(words, { COLUMNS: "120" });
   const [summary = "", findings = ""] = stdout.split(/(?<=2026-07-28 .*\n)/);
   expect(summary.split("\n").map((line) => line.slice(0, 12))).toEqual([
