@@ -136,12 +136,12 @@ describe("B4: schemas of every library are taken as their users write them", () 
 describe("B4: a schema that cannot be served is refused with the tool's name and a remedy", () => {
   test("what is no object", () => {
     expect(refusal(z.number())).toBe(
-      'The tool echo: inputSchema: expected "type": "object" at the root, got "type": "number": give an object of named fields',
+      'The tool echo: inputSchema: expected "type": "object" at the root, got "type": "number": write { type: "object", properties: { name: { type: "string" } } }, or an object schema of a library',
     );
     expect(refusal("object")).toContain(
       "The tool echo: inputSchema: expected a Standard Schema, fields of them or a JSON Schema",
     );
-    expect(refusal({ a: "number" })).toContain("got no type: give an object of named fields");
+    expect(refusal({ a: "number" })).toContain('got no type: write { type: "object", properties: {');
   });
 
   test("a library that neither describes its schemas nor has a package known here", () => {

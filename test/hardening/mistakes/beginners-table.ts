@@ -196,7 +196,7 @@ export const mistakes: readonly Mistake[] = [
     title: "z.number() for arguments",
     code: `server.tool("add", { inputSchema: z.number() }, () => "");`,
     compiles: false,
-    says: ["The tool add: inputSchema", '"type": "number"', "give an object of named fields"],
+    says: ["The tool add: inputSchema", '"type": "number"', 'write { type: "object", properties: {'],
     sdk: `server.registerTool("add", { inputSchema: z.number() }, () => ({ content: [] })); return await call("add", { a: 1 });`,
   },
   {
@@ -204,7 +204,7 @@ export const mistakes: readonly Mistake[] = [
     title: "names of types for fields",
     code: `server.tool("add", { inputSchema: { a: "number" } }, () => "");`,
     compiles: true, // It may be a JSON Schema, which has any keywords.
-    says: ["The tool add: inputSchema", "give an object of named fields"],
+    says: ["The tool add: inputSchema", 'write { type: "object", properties: {'],
     sdk: `server.registerTool("add", { inputSchema: { a: "number" } }, () => ({ content: [] })); return await call("add", { a: 1 });`,
   },
   {

@@ -38,7 +38,7 @@ function named(uri: unknown, pointer: string): Dialect {
 export function checkRoot(document: JsonObject): void {
   if (document.type === "object") return;
   const found = document.type === undefined ? withoutType(document) : `"type": ${JSON.stringify(document.type)}`;
-  const remedy = "give an object of named fields";
+  const remedy = 'write { type: "object", properties: { name: { type: "string" } } }, or an object schema of a library';
   throw new SchemaError("root", "", `expected "type": "object" at the root, got ${shorten(found)}: ${remedy}`);
 }
 
