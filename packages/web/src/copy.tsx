@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call } from "./connection.js";
 import { shellWord } from "./format.js";
-import { bytesOf } from "./json-pane.js";
+import { bytesOf } from "./json/json-pane.js";
 import type { PageFrame } from "./protocol.js";
 import { announcement, failure, filter, selectedFrame, view } from "./state.js";
 

@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { bytesText, durationText } from "../format.js";
-import { linesOf } from "../json-lines.js";
+import { linesOf } from "../json/json-lines.js";
 import type { PageCall, PageResult } from "../protocol.js";
 import { addFilter, follows, panel, select } from "../state.js";
 import { result, shown } from "./act-state.js";

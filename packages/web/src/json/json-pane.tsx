@@ -1,9 +1,9 @@
 import { scanJson } from "@parlance/wire";
 import type { JSX } from "preact";
-import { Icon } from "./icons.js";
+import { Icon } from "../icons.js";
+import type { PageFrame, PageVerdict } from "../protocol.js";
+import { VirtualRows } from "../virtual-rows.js";
 import { type JsonLine, linesOf } from "./json-lines.js";
-import type { PageFrame, PageVerdict } from "./protocol.js";
-import { VirtualRows } from "./virtual-rows.js";
 
 /** The height of a line of bytes or JSON, in pixels. */
 export const lineHeight = 18;
