@@ -7,8 +7,10 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { Session } from "node:inspector";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -41,12 +43,14 @@ function observe() {
 
 /** @param {readonly string[]} args @param {string} kind */
 function run(args, kind) {
+  const recordings = mkdtempSync(join(tmpdir(), "parlance-size-")); // A tap must not record into the folder of the user.
   const options = {
     cwd: fileURLToPath(root),
-    env: { ...process.env, SIZE_REPORT: kind },
+    env: { ...process.env, SIZE_REPORT: kind, PARLANCE_RECORDINGS: recordings },
     encoding: /** @type {const} */ ("utf8"),
   };
   const { stderr } = spawnSync(process.execPath, ["--import", self, ...args], options);
+  rmSync(recordings, { recursive: true, force: true });
   return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "");
 }
 
