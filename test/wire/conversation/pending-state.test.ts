@@ -167,3 +167,14 @@ test("JUnit and SARIF name a crash, a request without an answer, and a recording
   expect(sarif(reportOn(end))).toMatchObject([{ ruleId: "empty", level: "error" }]);
   expect(sarif(reportOn(...recorded(...greeted, call)))).toMatchObject([{ ruleId: "pending", level: "note" }]);
 });
+
+test("a report names what a message is about, and cuts a name of any length", () => {
+  const asked = (name: string): Said =>
+    `→ {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"${name}","arguments":{}}}`;
+  const about = (name: string) =>
+    reportOn(
+      ...recorded(...greeted, asked(name), '← {"jsonrpc":"2.0","id":7,"result":{"content":"none"}}'),
+    ).verdicts.map((each) => [each.verdict.rule.id, each.about]);
+  expect(about("work")).toContainEqual(["M-6", "tools/call work"]);
+  expect(about("x".repeat(1_000_000))).toContainEqual(["M-6", `tools/call ${"x".repeat(200)}…`]);
+});

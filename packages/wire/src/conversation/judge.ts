@@ -18,7 +18,7 @@ import {
   type Verdict,
 } from "../rules/rule.js";
 import type { HttpExchange, MessageKind, WireMessage } from "./message.js";
-import { messageAt, type Row } from "./row.js";
+import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 
 /** The subject of a rule, and the revision that it is judged by. */
@@ -117,8 +117,7 @@ export class Judge {
   }
 
   /** The correction of a finding; undefined if its rule has none. The row must be one of a conversation that was read. */
-  correct(verdict: Verdict, row: Row): Correction | undefined {
-    const { session, frame, exchange } = row;
+  correct(verdict: Verdict, { session, frame, messages, exchange }: Row): Correction | undefined {
     const rule = this.#rules.find(({ id }) => id === verdict.rule.id);
     if (rule?.correct === undefined || session === undefined) return undefined;
     const { pointer = "", header, version } = verdict;
@@ -133,7 +132,7 @@ export class Judge {
     });
     if (rule.on === "exchange") return exchange && rule.correct(of(exchange, rule.check));
     if (rule.on === "message") {
-      const message = messageAt(row, pointer);
+      const message = messages.find((each) => each.holds(pointer));
       return message && rule.correct(of(message, rule.check, message.pointer));
     }
     if (frame === undefined) return undefined;

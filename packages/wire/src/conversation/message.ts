@@ -151,6 +151,11 @@ export class WireMessage {
     this.context = contextOf(this);
   }
 
+  /** Whether a JSON pointer in the frame is a place in this message. */
+  holds(pointer: string): boolean {
+    return pointer === this.pointer || pointer.startsWith(`${this.pointer}/`);
+  }
+
   /** The side that sent it. */
   get from(): Sender {
     return this.frame.from;
@@ -246,7 +251,11 @@ export function keyOfId(literal: string): string {
   return Number.isSafeInteger(number) ? `number ${number}` : `literal ${literal}`;
 }
 
+/** The maximum number of characters of a method or a name in a text. Their sender chooses their length, and a report repeats them. */
+const longestName = 200;
+
 /** The method of a request, and what it names: `tools/call add`. It is text of a peer: escape it. */
-export function requestText({ method, names }: Pick<WireMessage, "method" | "names">): string {
-  return [method, names].filter((word) => word !== undefined && word !== "").join(" ");
+export function requestText({ method = "", names = "" }: Pick<WireMessage, "method" | "names">): string {
+  const words = [method, names].filter((word) => word !== "");
+  return words.map((word) => (word.length > longestName ? `${word.slice(0, longestName)}…` : word)).join(" ");
 }

@@ -51,11 +51,6 @@ export interface Row {
   readonly unjudged: string | undefined;
 }
 
-/** The message of a row at a JSON pointer in its frame; undefined for a place outside of every message. */
-export function messageAt({ messages }: Pick<Row, "messages">, pointer: string): WireMessage | undefined {
-  return messages.find((message) => pointer === message.pointer || pointer.startsWith(`${message.pointer}/`));
-}
-
 /**
  * The number of the frame with the response to a request, or with the request of a response.
  *

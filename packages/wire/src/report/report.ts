@@ -1,7 +1,7 @@
 import { Conversation, type ConversationOptions } from "../conversation/conversation.js";
 import { type RecordedOperation, requestText } from "../conversation/message.js";
 import { endOf, isProbe, type Pending } from "../conversation/pending.js";
-import { messageAt, type Row } from "../conversation/row.js";
+import type { Row } from "../conversation/row.js";
 import { checkExpectation, type Expectation, type ExpectationResult } from "../filter/expectation.js";
 import type { Entry, GapEntry, LifeEntry } from "../recording/entry.js";
 import type { RecordingDamage } from "../recording/recording.js";
@@ -144,7 +144,8 @@ export function reportOf(options: ReportOptions): CheckReport {
 }
 
 function aboutOf({ pointer = "" }: Verdict, row: Row | undefined): string | undefined {
-  const message = row && (messageAt(row, pointer) ?? row.messages[0] ?? row.exchange?.messages[0]);
+  const message =
+    row && (row.messages.find((each) => each.holds(pointer)) ?? row.messages[0] ?? row.exchange?.messages[0]);
   const { method, names } = (message?.method === undefined ? message?.concerns?.request : message) ?? {};
   return method === undefined ? undefined : requestText({ method, names });
 }

@@ -83,7 +83,7 @@ function violationLines(bad: CheckReport["verdicts"], look: Look): readonly stri
 /** The maximum number of other messages that an entry names. */
 const mostNamed = 3;
 
-/** `and 5 more, in tools/call add, tools/call sub`. */
+/** `and 5 more, also in tools/call add, tools/call sub`. */
 function othersText({ about }: CheckReport["verdicts"][number], others: CheckReport["verdicts"]): string {
   const named = [...new Set(others.flatMap((each) => each.about ?? []))].filter((name) => name !== about);
   const where = [...named.slice(0, mostNamed).map(escapeControls), ...(named.length > mostNamed ? ["…"] : [])];
