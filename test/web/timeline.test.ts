@@ -59,7 +59,7 @@ inBrowser("the timeline of the page", () => {
       .toEqual([
         'tools/call book {"to":"Porto"}',
         "elicitation/create",
-        "elicitation/create:",
+        'elicitation/create: accept {"seats":2,"class":"second","name":"Ada Lovelace"}',
         "tools/call: book A seat to Porto for Ada Lovelace",
       ]);
     await page.getByRole("button", { name: /only the operation of frame/ }).click();

@@ -61,12 +61,11 @@ export function partsOf(row: FrameRow): readonly Part[] {
 /** The verdicts on one message of a frame. Verdicts on a whole batch go to its first message. */
 function marksOf({ messages, verdicts }: Row, index: number): readonly Verdict[] {
   if (messages.length <= 1) return verdicts;
-  const owner = ({ pointer = "" }: Verdict): number => {
-    const of = messages.findIndex(
-      (message) => pointer === message.pointer || pointer.startsWith(`${message.pointer}/`),
+  const owner = ({ pointer = "" }: Verdict): number =>
+    Math.max(
+      0,
+      messages.findIndex((message) => message.holds(pointer)),
     );
-    return Math.max(0, of);
-  };
   return verdicts.filter((verdict) => owner(verdict) === index);
 }
 
@@ -278,6 +277,7 @@ const results: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     methods.callTool,
     (result) => join([result.isError === true ? "isError:" : undefined, contentWords(result.content)]),
   ],
+  [methods.elicit, ({ action, content }) => join([text(action), isEmpty(content) ? undefined : json(content)])],
 ]);
 
 const notified: ReadonlyMap<string, Reader> = new Map<string, Reader>([
