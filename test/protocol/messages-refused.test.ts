@@ -77,6 +77,12 @@ describe.each(revisions)("in $version", (revision) => {
     );
   });
 
+  // https://www.rfc-editor.org/rfc/rfc3986#section-3: what follows the scheme may be empty.
+  test.runIf(revision.requests.client.has(methods.readResource))("a URI may be a scheme alone", () => {
+    judge("requests", methods.readResource, () => messages.request(1, methods.readResource, { uri: "A:" }));
+    expect(() => messages.request(1, methods.readResource, { uri: "A" })).toThrow("/uri must be a URI");
+  });
+
   function judge(kind: "requests" | "notifications", method: string, make: () => unknown): void {
     let made: unknown;
     try {

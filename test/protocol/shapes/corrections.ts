@@ -12,6 +12,17 @@ const [a, b, c, d, e] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25",
 /** All of them. */
 export const corrections: readonly Correction[] = [
   {
+    versions: [a, b, c, d, e],
+    reason:
+      "RFC 3986: what follows the scheme of a URI may be empty; the validator that reads the schemas refuses that",
+    correct: (definitions) =>
+      walk(definitions, (node) => {
+        // A URI is a reference with a scheme.
+        if (node.format === "uri")
+          Object.assign(node, { format: "uri-reference", pattern: "^[A-Za-z][A-Za-z0-9+.-]*:" });
+      }),
+  },
+  {
     versions: [e],
     reason: "schema.ts says that a JSON value is any; schema.json lost null and fractions",
     correct: (definitions) => {

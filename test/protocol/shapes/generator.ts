@@ -7,7 +7,7 @@ import { definitionsOf } from "./schemas.js";
 // Values that a published schema takes, and values that are a little off.
 
 const strings: ReadonlyMap<string | undefined, readonly string[]> = new Map([
-  ["uri", ["file:///a", "https://example.com/a?b#c", "git:/diff/staged", "urn:x:y"]],
+  ["uri-reference", ["file:///a", "https://example.com/a?b#c", "git:/diff/staged", "urn:x:y"]],
   ["uri-template", ["file:///{path}", "x://{+a}{?b,c*}", "plain"]],
   ["byte", ["", "AA==", "AAA=", "AAAA"]],
 ]);

@@ -3,7 +3,7 @@ import { plainNode } from "./plain-node.js";
 import type { SchemaNode } from "./schema-node.js";
 
 const strings: ReadonlyMap<string | undefined, string> = new Map([
-  ["uri", "file:///a"],
+  ["uri-reference", "file:///a"],
   ["uri-template", "file:///{path}"],
   ["byte", "AA=="],
 ]);
