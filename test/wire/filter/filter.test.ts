@@ -58,6 +58,7 @@ describe("for a text that is not a filter, the place of the fault is named", () 
     ["kind:foo", 5, "kind: it is one of"],
     ["verdict:bad", 8, 'verdict: it is one of ok must should may unjudged, and never "bad"'],
     ["colour:red", 0, 'there is no field "colour"'],
+    ["is:error", 0, "JSON pointers such as /result/isError=true"],
     ["a (b", 4, 'the "(" at 3 is not closed'],
     ["a ) b", 2, 'there is a ")" that nothing opens'],
     ["a or", 4, "but the filter ends"],

@@ -1,5 +1,5 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
-import { type Field, fieldOf, type Quantity } from "./fields.js";
+import { type Field, fieldOf, fields, type Quantity } from "./fields.js";
 import { compilePattern, type FilterFault, type Pattern, Unexpected } from "./pattern.js";
 
 /** How a field is compared. `:` takes globs and ranges, `=` takes a value as it is. */
@@ -225,7 +225,10 @@ class Parser {
   #condition(name: string, at: number): Filter {
     const field = fieldOf(name);
     if (field === undefined)
-      throw new Unexpected(at, `there is no field ${shown(name)}: put quotes around it to look for the text`);
+      throw new Unexpected(
+        at,
+        `there is no field ${shown(name)}; there are ${[...fields.keys()].join(" ")} and header.<name>, and JSON pointers such as /result/isError=true; put quotes around it to look for the text`,
+      );
     const opAt = this.#at;
     const op = this.#take(operator)?.[1] as Operator | "~"; // The pattern has no others.
     const valueAt = this.#at;

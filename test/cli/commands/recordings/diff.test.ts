@@ -72,6 +72,29 @@ conversation        ~ → tools/call search {"query":"x"}
   expect(items.map(({ is }) => is)).toEqual(["changed", "only left"]);
 });
 
+test("an outcome that is good in the second recording alone has another mark than one that became bad", async () => {
+  using scratch = new Scratch();
+  const failing = '{"content":[],"isError":true}';
+  const token = '{"progressToken":"p"}';
+  const request: Said = `→ {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"count","arguments":{},"_meta":${token}}}`;
+  const progress = (value: number): Said =>
+    `← {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":${value},"total":2}}`;
+  const counting = (...values: number[]): readonly Said[] => [
+    request,
+    ...values.map(progress),
+    '← {"jsonrpc":"2.0","id":3,"result":{"content":[]}}',
+  ];
+  const start = [...opening("2025-11-25", { server: { tools: {} } }), ...tools('"type":"integer"')];
+  const bad = scratch.write("bad.jsonl", recorded(...start, ...call(2, "y", failing), ...counting(2, 1)));
+  const good = scratch.write("good.jsonl", recorded(...start, ...call(2, "y", ok("2")), ...counting(1, 2)));
+  const mended = await parlance(["diff", bad, good]);
+  expect(mended.stdout).toContain('✔ → tools/call search {"query":"y"}  isError → ok\n');
+  expect(mended.stdout).toContain('✔ ← notifications/progress {"progress":1,"total":2}  P-3 → no violation\n');
+  const broken = await parlance(["diff", good, bad]);
+  expect(broken.stdout).toContain('✖ → tools/call search {"query":"y"}  ok → isError\n');
+  expect(broken.stdout).toContain('✖ ← notifications/progress {"progress":1,"total":2}  no violation → P-3\n');
+});
+
 test("a damaged recording is not compared", async () => {
   using scratch = new Scratch();
   const a = scratch.write("a.jsonl", recorded(...call(1, "x", ok("1"))));

@@ -8,6 +8,7 @@ import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, type ProbeResult, probes, type RevisionResult } from "./examination/examine.js";
+import { noReadOnlyTool } from "./examination/probes/features.js";
 
 const idWidth = 6;
 
@@ -53,7 +54,16 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
+    ...(spoken.some(ranNoTool) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
+}
+
+const noToolRan =
+  "no tool ran: none says that it only reads and needs no arguments; to judge calls, record them with parlance run --call, then parlance check last";
+
+/** Whether a server with tools has none that may be run without asking anybody. */
+function ranNoTool({ results }: RevisionResult): boolean {
+  return results.some(({ finding }) => finding === noReadOnlyTool);
 }
 
 /** One entry per rule: a server that breaks a rule often does so in every message. */

@@ -48,7 +48,10 @@ export function doctorVerdict(checked: readonly Checked[], { style, width }: Loo
   const untried = checked.flatMap(({ name, state }) => (state === "not tried" ? [name] : []));
   const failed = checked.filter(({ state }) => state === "failed").length;
   const tried = checked.filter(({ state }) => state === "ok").length + failed;
-  if (failed === 0) return [`${style.green("✔")} ${count(tried, "check")}, and nothing is wrong; no tool was called`];
+  if (failed === 0)
+    return [
+      `${style.green("✔")} ${count(tried, "check")}, and nothing is wrong; no tool was called: see parlance call`,
+    ];
   const first = wrapWords(`skipped, because they need the failed check: ${untried.join(", ")}`, width - indent.length);
   const rest = untried.length === 0 ? [] : first.map((line, index) => style.dim((index === 0 ? "· " : indent) + line));
   return [...rest, `${style.red("✖")} ${failed} of ${count(tried, "check")} failed`];

@@ -7,6 +7,7 @@ import type { Look } from "./rows.js";
 type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
 type DefinitionComparison = Comparison["definitions"][number];
 type ItemChange = Comparison["items"][number];
+type PairedChange = Extract<ItemChange, { readonly is: "changed" }>;
 type LatencyChange = Comparison["latencies"][number];
 type ValueChange = Comparison["contract"][number];
 
@@ -61,8 +62,20 @@ function itemLines(item: ItemChange, look: Look): readonly string[] {
   if (item.is === "only right")
     return [`${style.green("+")} ${itemText(item.right)}  ${style.dim("only in the second")}`];
   const outcome = item.outcome ? `  ${outcomeText(item.left)} → ${outcomeText(item.right)}` : "";
-  const mark = item.outcome ? style.red("✖") : style.yellow("~");
-  return [`${mark} ${itemText(item.left)}${outcome}`, ...placeLines(item.changes, look).map((line) => `    ${line}`)];
+  return [
+    `${markOf(item, look)} ${itemText(item.left)}${outcome}`,
+    ...placeLines(item.changes, look).map((line) => `    ${line}`),
+  ];
+}
+
+/** `✖` for an outcome that is bad now, `✔` for one that was bad and is not, `~` for another change. */
+function markOf({ left: before, right: after, outcome }: PairedChange, { style }: Look): string {
+  if (outcome && isBad(after)) return style.red("✖");
+  return outcome && isBad(before) ? style.green("✔") : style.yellow("~");
+}
+
+function isBad({ status = "ok", rules }: ComparedItem): boolean {
+  return rules.length > 0 || !["ok", "input_required"].includes(status);
 }
 
 function itemText({ from, method, target, value }: ComparedItem): string {
@@ -70,9 +83,11 @@ function itemText({ from, method, target, value }: ComparedItem): string {
   return `${arrow} ${messageText(method, target, value)}`;
 }
 
-/** `ok`, or the broken rules. */
+/** The outcome of a request, and the broken rules. A notification has no other outcome. */
 function outcomeText({ status, rules }: ComparedItem): string {
-  return [status === "ok" && rules.length > 0 ? "" : (status ?? ""), ...rules].filter((part) => part !== "").join(" ");
+  const outcome = status === "ok" && rules.length > 0 ? undefined : status;
+  const parts = [...(outcome === undefined ? [] : [outcome]), ...rules];
+  return parts.length === 0 ? "no violation" : parts.join(" ");
 }
 
 function placeLines(changes: readonly ValueChange[], look: Look): readonly string[] {
@@ -97,12 +112,13 @@ function latencyLine({ left: a, right: b }: LatencyChange): string {
 
 const widest = 80;
 
-/** A message in one line: method, target and arguments; or the text of noise. */
+/** A message in one line: method, target, and arguments or the params of a notification; or the text of noise. */
 export function messageText(method: string | undefined, target: string | undefined, value: unknown): string {
   if (method === undefined)
     return typeof value === "string" ? cut(JSON.stringify(value), widest) : jsonText(value, widest);
   const params = isObject(value) && isObject(value.params) ? value.params : {};
-  const args = params.arguments === undefined ? "" : jsonText(params.arguments, widest);
+  const shown = params.arguments ?? (method.startsWith("notifications/") && target === undefined ? params : {});
+  const args = params.arguments === undefined && Object.keys(shown).length === 0 ? "" : jsonText(shown, widest);
   return cut([method, target, args].filter((part) => part !== undefined && part !== "").join(" "), widest);
 }
 

@@ -253,10 +253,13 @@ export function isReadOnly({ annotations }: JsonObject): boolean {
   return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
+/** The outcome for a server all of whose tools may have effects, or need arguments. */
+export const noReadOnlyTool: ProbeOutcome = skipped("no tool says that it only reads and needs no arguments");
+
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
   const tool = tools.find((each) => isReadOnly(each) && !needsArguments(each));
-  if (tool === undefined) return skipped("no tool says that it only reads and needs no arguments");
+  if (tool === undefined) return noReadOnlyTool;
   return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
 }
 
