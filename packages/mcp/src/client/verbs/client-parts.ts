@@ -26,7 +26,10 @@ export interface ClientParts {
 /** Options of one client call. */
 export interface ClientCallOptions
   extends Pick<SessionCallOptions, "signal" | "timeout" | "totalTimeout" | "unadvertised"> {
-  /** Receives the progress of the call, in order and before its result. Without it the client requests no progress. */
+  /**
+   * Receives the progress of the call, in order and before its result: `progress`, `total`, `message`, and the
+   * `progressToken` that the client chose. Without it the client requests no progress.
+   */
   readonly onProgress?: (progress: ProgressParams) => unknown;
 }
 
