@@ -1,4 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
@@ -41,6 +43,59 @@ test("a run of a URL records what crosses, and shows it", async () => {
   const [entries = []] = folder.read();
   expect(entries[0]).toMatchObject({ k: "hdr", mode: "launch", server: { url: http.url } });
   expect(methodsOf(entries)).toEqual(said);
+});
+
+test("a URL at which nothing listens fails as it does without a recording", async () => {
+  using folder = new RecordingFolder();
+  const { code, stderr } = await parlance(["run", "--once", "http://127.0.0.1:1/mcp"], folder.env);
+  expect(stderr).toContain("connect ECONNREFUSED 127.0.0.1:1\n  → nothing listens there");
+  expect(stderr).not.toContain("502");
+  expect(code).toBe(3);
+});
+
+test("the calls after a response that is cut off are made over HTTP, and the cut is explained", async () => {
+  const tools = ["cut", "whole"].map((name) => ({ name, inputSchema: { type: "object" } }));
+  const results: Readonly<Record<string, object>> = {
+    initialize: {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {} },
+      serverInfo: { name: "cut", version: "1" },
+    },
+    "tools/list": { tools },
+    "tools/call": { content: [{ type: "text", text: "4 °C" }] },
+  };
+  const server = createHttpServer((request, response) => {
+    let text = "";
+    request.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      const { id, method, params } = JSON.parse(text || "{}") as {
+        id?: number;
+        method?: string;
+        params?: { name?: string };
+      };
+      if (request.method !== "POST") return response.writeHead(405).end();
+      if (id === undefined) return response.writeHead(202).end();
+      const body = JSON.stringify({ jsonrpc: "2.0", id, result: results[method ?? ""] ?? {} });
+      const length = params?.name === "cut" ? body.length : Buffer.byteLength(body);
+      return response.writeHead(200, { "content-type": "application/json", "content-length": length }).end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  using folder = new RecordingFolder();
+  const { port } = server.address() as AddressInfo;
+  const target = `http://127.0.0.1:${port}/mcp`;
+  const calls = ["--call", "cut", "--call", "whole"];
+  const { code, stdout, stderr } = await parlance(
+    ["run", "--once", "--revision", "2025-11-25", ...calls, target],
+    folder.env,
+  );
+  server.close();
+  expect(stdout).toContain("tools/call: whole 4 °C");
+  expect(stdout).toMatch(/server ← frag .*\n.* server +http +broken off: more bytes came than its Content-Length has/);
+  expect(stderr).toMatch(/ended without a JSON-RPC response; before that, .*\n {2}→ the response is cut off: /);
+  expect(code).toBe(3);
 });
 
 test("a tool that a call adds is listed again and called, and the missing notification is noted", async () => {

@@ -168,6 +168,17 @@ describe("a session", () => {
         { reason: "closed", message: expect.stringMatching(/ended without a JSON-RPC response$/) },
       ],
       [(asked) => json(asked, 200, { jsonrpc: "2.0", id: 99, result: {} }), { reason: "closed" }],
+      [
+        // Cut off by a Content-Length that counts characters: the id is there, and nothing else will come.
+        (asked) =>
+          asked.response
+            .writeHead(200, { "content-type": "application/json" })
+            .end(`{"jsonrpc":"2.0","id":${asked.message.id},"result":{}`),
+        {
+          reason: "closed",
+          message: expect.stringMatching(/ended without a JSON-RPC response; before that, .* must be JSON/),
+        },
+      ],
       [(asked) => asked.response.writeHead(202).end(), { reason: "protocol" }],
     ];
     for (const [answer, expected] of answers) {

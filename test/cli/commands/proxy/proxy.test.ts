@@ -285,6 +285,21 @@ test("a server that cannot be reached, and a request by another name, are refuse
   expect(headsOf(entries, "req")).toHaveLength(1);
 });
 
+test("a body that is longer than its Content-Length is passed and recorded up to there, with the reason", async () => {
+  const text = '{"text":"4 °C"}';
+  await using stand = await proxied((_request, response) => {
+    // Characters in place of bytes, as servers that were written by hand have it.
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": text.length }).end(text);
+  });
+  const { body } = await ask(`${stand.near}/mcp`, { method: "POST" });
+  expect(body.toString()).toBe('{"text":"4 °C"');
+  const entries = await stand.recorded();
+  expect(entries.flatMap((entry) => (entry.k === "f" ? [entry.raw] : []))).toEqual(['{"text":"4 °C"']);
+  expect(headsOf(entries, "abort").map(({ why }) => why)).toEqual([
+    "more bytes came than its Content-Length has, which counts bytes and not characters",
+  ]);
+});
+
 test("it listens on this machine only, unless an option says otherwise", async () => {
   const args = ["proxy", "--target", "http://127.0.0.1:9/mcp", "--listen", "0.0.0.0:0"];
   expect(await parlance(args)).toMatchObject({ code: 1, stderr: expect.stringContaining("add --exposed") });

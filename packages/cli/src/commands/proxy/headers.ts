@@ -138,3 +138,20 @@ function replaceOrigin(text: string, from: string, to: string): string {
 export function refuse(response: ServerResponse, status: number, why: string): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`parlance proxy: ${why}\n`);
 }
+
+/** The field that tells a proxy's own response from one of the server: https://www.rfc-editor.org/rfc/rfc9209 */
+const proxyStatus = "proxy-status";
+const unreachable = "parlance; error=destination_unavailable";
+
+/** The response of the proxy for a server that cannot be reached. */
+export function refuseUnreachable(response: ServerResponse, origin: string, why: string): void {
+  response.setHeader(proxyStatus, unreachable);
+  refuse(response, 502, `${origin} cannot be reached: ${why}`);
+}
+
+/** Why the proxy could not reach the server; undefined for a response of the server. */
+export async function whyUnreachable(response: Response): Promise<string | undefined> {
+  if (response.headers.get(proxyStatus) !== unreachable) return undefined;
+  const [, why] = (await response.text()).split(" cannot be reached: ");
+  return why?.trim();
+}

@@ -16,7 +16,7 @@ import {
   isForm,
   type Origins,
   pairsOf,
-  refuse,
+  refuseUnreachable,
   renamed,
   towardsClient,
   towardsServer,
@@ -58,6 +58,10 @@ export class ProxiedExchange {
   readonly #options: ProxiedExchangeOptions;
   readonly #record: ExchangeRecord;
   readonly #url: string;
+  /** The response of the server, once it began. */
+  #response: IncomingMessage | undefined;
+  /** Whether the server sent more than the response. */
+  #excess = false;
   #isOver = false;
   /** The number of events after which a fault cuts the response. */
   #mostEvents: number | undefined;
@@ -100,8 +104,15 @@ export class ProxiedExchange {
       setHost: false,
     });
     far.on("continue", () => this.#answer.writeContinue());
-    far.on("response", (response) => void this.#respond(response).catch((error: unknown) => this.#fail(error)));
-    far.on("error", (error) => this.#fail(error));
+    far.on("response", (response) => {
+      this.#response = response;
+      void this.#respond(response).catch((error: unknown) => this.#fail(error));
+    });
+    far.on("error", (error) => {
+      // The parser found bytes behind a response that is whole, and whose body may not be read yet.
+      if (this.#response?.complete === true) this.#excess = true;
+      else this.#fail(error);
+    });
     this.#answer.on("close", () => {
       if (this.#answer.writableFinished) return;
       this.#abort("the client has gone away", "client");
@@ -309,7 +320,7 @@ export class ProxiedExchange {
     const why = reasonOf(error);
     this.#abort(why, by);
     if (this.#answer.headersSent || by === "recorder") this.#answer.destroy();
-    else refuse(this.#answer, 502, `${this.#options.target.origin} cannot be reached: ${why}`);
+    else refuseUnreachable(this.#answer, this.#options.target.origin, why);
   }
 
   #abort(why: string, by: AbortedBy): void {
@@ -323,9 +334,12 @@ export class ProxiedExchange {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#record.end();
+    if (this.#excess) this.#record.abort(tooManyBytes, "server");
+    else this.#record.end();
   }
 }
+
+const tooManyBytes = "more bytes came than its Content-Length has, which counts bytes and not characters";
 
 function isEventStream(headers: HeaderList): boolean {
   return /^text\/event-stream\b/i.test(headerValue(headers, "content-type") ?? "");

@@ -9,6 +9,7 @@ import { hostName, newRecordingPath, numberedPath, serverName } from "../../shar
 import type { CommandTarget, RecordedRequests } from "../../shared/target/configured-target.js";
 import type { Target } from "../../shared/target/target.js";
 import type { Interception } from "../open/page-interception.js";
+import { whyUnreachable } from "../proxy/headers.js";
 import { proxyHeader, startProxy } from "../proxy/proxy.js";
 import type { ProxyInterceptor } from "../proxy/proxy-interceptor.js";
 
@@ -111,7 +112,12 @@ async function behindProxy(
   const { origin } = proxy.url;
   const recorded: RecordedRequests = {
     // The client uses the URL of the server, so that tokens are for it and not for the address of the proxy.
-    fetch: (at, init) => fetch(at.origin === url.origin ? new URL(at.pathname + at.search, origin) : at, init),
+    async fetch(at, init) {
+      const response = await fetch(at.origin === url.origin ? new URL(at.pathname + at.search, origin) : at, init);
+      const why = await whyUnreachable(response);
+      if (why === undefined) return response;
+      throw new TypeError("fetch failed", { cause: new Error(why) }); // As without the proxy.
+    },
     signIns: proxy.signIns,
   };
   const path = await recorder.opened;

@@ -36,8 +36,9 @@ export async function exercise(
     try {
       await callTool(client, tool, args, options);
     } catch (error) {
-      // Continue with the other calls, unless the connection has ended.
-      if (!(error instanceof LocalError) || error.reason === "closed" || error.reason === "cancelled") throw error;
+      // Continue with the other calls, unless the connection has ended: over HTTP, each response can end by itself.
+      const isOver = client.connection.phase !== "open";
+      if (!(error instanceof LocalError) || isOver || error.reason === "cancelled") throw error;
       failed ??= error;
     }
   };

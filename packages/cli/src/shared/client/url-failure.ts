@@ -74,6 +74,10 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     remedy: "the address cannot be reached: check it, and the network",
   },
   { seen: /ECONNRESET|other side closed|hang up/, remedy: "is it the right port, and does it need https://?" },
+  {
+    seen: /ended without a JSON-RPC response; before that, .*must be JSON/,
+    remedy: "the response is cut off: does its Content-Length count characters? It must count bytes",
+  },
   { seen: /does not match the HTTP|Parse Error/, remedy: "the server does not use HTTP: is it the right port?" },
   { seen: /Content-Type "text\/html"/, remedy: `this is a web page, not an MCP server: ${anotherPath}` },
   {

@@ -172,9 +172,9 @@ export class RemoteSession implements Channel {
       await readBody(response, emptyBytes, signal); // The response arrives on the session's stream.
     } else {
       const lenient = this.#lenient;
-      await readResponse(response, { what, maxBytes, signal, lenient, clock: this.#settings.clock }, (text) =>
-        this.#take(text, post),
-      );
+      const reading = { what, maxBytes, signal, lenient, clock: this.#settings.clock };
+      // A body that is cut off can hold the id, and no other response will come.
+      await readResponse(response, reading, (text) => this.#take(text, isJson(text) ? post : undefined));
       if (post.open.size > 0)
         throw new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
     }
@@ -354,4 +354,13 @@ function versionIn(text: string): string | undefined {
   const version = isObject(result) ? result.protocolVersion : undefined;
   const revision = typeof version === "string" ? revisionOf(version) : undefined;
   return revision?.facts.httpVersionHeader === "after initialize" ? revision.version : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
