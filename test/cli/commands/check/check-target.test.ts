@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +65,29 @@ test("a server that keeps the rules passes in every revision, over HTTP, where t
   } finally {
     await http.close();
   }
+});
+
+test("the revisions that are left when a server at a URL dies are not said to be unknown to it", async () => {
+  const script = `
+    require("node:http").createServer((request, response) => {
+      let text = "";
+      request.on("data", (chunk) => (text += chunk)).on("end", () => {
+        const { id, method, params } = JSON.parse(text); // Throws, and nobody catches it.
+        const serverInfo = { name: "fragile", version: "1" };
+        const result = method === "initialize" ? { protocolVersion: params.protocolVersion, capabilities: {}, serverInfo } : {};
+        response.writeHead(id === undefined ? 202 : 200, { "content-type": "application/json" });
+        response.end(id === undefined ? "" : JSON.stringify({ jsonrpc: "2.0", id, result }));
+      });
+    }).listen(0, "127.0.0.1", function () { console.log(this.address().port); });`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "ignore"] });
+  const [port] = (await once(child.stdout, "data")) as [Buffer];
+  const versions = ["--revision", "2025-06-18", "--revision", "2025-11-25"];
+  const { code, stdout } = await parlance(["check", ...versions, `http://127.0.0.1:${String(port).trim()}/mcp`]);
+  child.kill();
+  expect(stdout).toMatch(/^2025-06-18 {2}\d+ of \d+ passed/m);
+  expect(stdout).toContain("2025-11-25  not examined: the server has not responded since XM-5 in 2025-06-18\n");
+  expect(stdout).toContain("\n  start the server again to examine the rest\n");
+  expect(code).toBe(2);
 });
 
 test("violations of a server are printed with their places, and fail the check", async () => {

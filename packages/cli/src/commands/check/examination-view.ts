@@ -54,6 +54,7 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
+    ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
     ...(spoken.some(ranNoTool) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
 }
@@ -136,11 +137,11 @@ function waitingLines(waiting: Examination["waiting"], { style, width }: Look): 
   return [style.yellow("Waiting for an answer"), ...lines];
 }
 
-function revisionLines({ revision, notSpoken, results }: RevisionResult, look: Look): readonly string[] {
+function revisionLines({ revision, notSpoken, isLost, results }: RevisionResult, look: Look): readonly string[] {
   const { style, width } = look;
   if (notSpoken !== undefined) {
     const start = `${revision.version}  `;
-    const why = wrapWords(`not spoken: ${notSpoken}`, width - start.length);
+    const why = wrapWords(`${isLost ? "not examined" : "not spoken"}: ${notSpoken}`, width - start.length);
     const indent = " ".repeat(start.length);
     return why.map((line, index) => style.dim((index === 0 ? start : indent) + line));
   }
@@ -215,10 +216,11 @@ export function examinationValue({ revisions, waiting }: Examination, report: Ch
   return {
     ...reportValue(report),
     ...(waiting.length > 0 && { waiting: waiting.map(pendingValue) }),
-    revisions: revisions.map(({ revision, notSpoken, results }) => ({
+    revisions: revisions.map(({ revision, notSpoken, isLost, results }) => ({
       version: revision.version,
       spoken: notSpoken === undefined,
       ...(notSpoken !== undefined && { why: notSpoken }),
+      ...(isLost && { examined: false }),
       probes: results.map(({ probe, finding, frames }) => ({
         id: probe.id,
         level: levelOf(probe, revision),

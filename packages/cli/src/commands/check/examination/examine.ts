@@ -32,6 +32,8 @@ export interface RevisionResult {
   readonly revision: Revision;
   /** Why the server does not support the revision; undefined if it does. */
   readonly notSpoken: string | undefined;
+  /** Whether that is unknown, because the server responds no more since a probe of another revision. */
+  readonly isLost: boolean;
   /** The results. For an unsupported revision, only those on authorization, if the server requires a token. */
   readonly results: readonly ProbeResult[];
 }
@@ -76,10 +78,12 @@ export const probes: readonly Probe[] = [
 /** The factor of the timeout for the first response, because the server may have to start: 30 s by default. */
 const startFactor = 6;
 
-/** The start time of the server, as far as it is known. */
-interface StartTime {
+/** What the examinations of all revisions know of the server. */
+interface Known {
   /** The most milliseconds from a start to the first response; undefined before the first start. */
   slowest: number | undefined;
+  /** The probe and the revision after which no connection could be opened; undefined while one can. */
+  lostAfter: string | undefined;
 }
 
 /** Runs every probe on a server, in every revision that it supports, and records the messages. */
@@ -97,10 +101,10 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
   };
   options.signal.addEventListener("abort", interrupted, { once: true });
   const results: RevisionResult[] = [];
-  const start: StartTime = { slowest: undefined };
+  const known: Known = { slowest: undefined, lostAfter: undefined };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    const result = await new RevisionExamination(route, revision, conversation, writer, start, options).run();
+    const result = await new RevisionExamination(route, revision, conversation, writer, known, options).run();
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   options.signal.removeEventListener("abort", interrupted);
@@ -115,7 +119,7 @@ class RevisionExamination {
   readonly #revision: Revision;
   readonly #conversation: Conversation;
   readonly #writer: EntryWriter;
-  readonly #start: StartTime;
+  readonly #known: Known;
   readonly #options: ExamineOptions;
   #clients = 0;
 
@@ -124,14 +128,14 @@ class RevisionExamination {
     revision: Revision,
     conversation: Conversation,
     writer: EntryWriter,
-    start: StartTime,
+    known: Known,
     options: ExamineOptions,
   ) {
     this.#route = route;
     this.#revision = revision;
     this.#conversation = conversation;
     this.#writer = writer;
-    this.#start = start;
+    this.#known = known;
     this.#options = options;
   }
 
@@ -143,8 +147,11 @@ class RevisionExamination {
     if (opened.is === "failed") {
       if (subject.isUnauthorized && this.#isNewest) results.push(...(await this.#askWithoutToken(subject)));
       await client.close();
-      return { revision, notSpoken: opened.says, results };
+      const { lostAfter } = this.#known;
+      const notSpoken = lostAfter === undefined ? opened.says : `the server has not responded since ${lostAfter}`;
+      return { revision, notSpoken, isLost: lostAfter !== undefined, results };
     }
+    this.#known.lostAfter = undefined;
     for (const probe of probes) {
       const result = await this.#ask(probe, subject);
       if (this.#options.signal.aborted) break; // An interrupted probe has no response to judge.
@@ -156,10 +163,12 @@ class RevisionExamination {
       // A probe that ends the conversation: open a new one for the next.
       await client.close();
       ({ client, subject, opened } = await this.#open());
-      if (opened.is === "failed") break;
+      if (opened.is !== "failed") continue;
+      this.#known.lostAfter = `${probe.id} in ${revision.version}`;
+      break;
     }
     results.push(...(await this.#leave(client)));
-    return { revision, notSpoken: undefined, results };
+    return { revision, notSpoken: undefined, isLost: false, results };
   }
 
   /**
@@ -197,13 +206,13 @@ class RevisionExamination {
     const before = performance.now();
     const client = this.#dial();
     const subject = new Subject(client, messagesOf(this.#revision.version), this.#access);
-    const isFirst = this.#start.slowest === undefined;
+    const isFirst = this.#known.slowest === undefined;
     const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();
     clearTimeout(slow);
     // A silent server does not get the long timeout again.
     const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
-    this.#start.slowest = Math.max(this.#start.slowest ?? 0, took);
+    this.#known.slowest = Math.max(this.#known.slowest ?? 0, took);
     return { client, subject, opened };
   }
 
@@ -220,7 +229,7 @@ class RevisionExamination {
     const { version } = this.#revision;
     const session = this.#clients === 1 ? version : `${version} ${this.#clients}`;
     const { timeout, signal } = this.#options;
-    const { slowest } = this.#start;
+    const { slowest } = this.#known;
     const firstTimeout = slowest === undefined ? startFactor * timeout : timeout + slowest;
     const how = { timeout, firstTimeout, writer: this.#writer, session, revision: this.#revision, stop: signal };
     return openRawClient(this.#route, how);
