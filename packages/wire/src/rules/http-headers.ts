@@ -3,6 +3,7 @@ import {
   describeValue,
   encodeHeaderValue,
   isMirrored,
+  isObject,
   mcpHeaders,
   methods,
   namedBy,
@@ -172,6 +173,24 @@ export const httpHeaderRules: readonly Rule[] = [
     },
   },
   {
+    id: "H-19",
+    level: "may",
+    party: "server",
+    demands:
+      "A request of a session that the server no longer knows gets 404: with 400, clients do not open another one",
+    sentence: "The server MAY terminate the session at any time",
+    applies: ({ facts }) => facts.httpBinding === "session",
+    page: "basic/transports#session-management",
+    correct: () => ({ is: "status", status: 404 }),
+    on: "body",
+    *check({ frame: { from, json }, exchange }, { http: { id, ended } }) {
+      if (from !== "server" || exchange?.response?.status !== 400 || ended !== undefined || id === undefined) return;
+      const { request, messages } = exchange;
+      if (headerOf(request, mcpHeaders.session) !== id || !isSent(request, messages) || isOwnError(json.value)) return;
+      yield { says: "the session is refused with 400: if it has ended, the status must be 404" };
+    },
+  },
+  {
     id: "H-9",
     level: "must",
     party: "server",
@@ -257,6 +276,15 @@ function isOtherwiseRefused(status: number): boolean {
 }
 
 const otherRefusals: ReadonlySet<number> = new Set([401, 403, 404, 405, 406, 413, 415, 421, 429]);
+
+/** The codes with which servers refuse sessions; none is of the specification. */
+const sessionErrors: ReadonlySet<unknown> = new Set([-32_000, -32_001]);
+
+/** Whether a body is an error that has another reason than the session. */
+function isOwnError(body: unknown): boolean {
+  const error = isObject(body) ? body.error : undefined;
+  return isObject(error) && error.code !== undefined && !sessionErrors.has(error.code);
+}
 
 function* compare(header: string, told: string | undefined, said: unknown): Iterable<Finding> {
   if (typeof said !== "string" || told === said) return;

@@ -280,6 +280,27 @@ export const httpCases: readonly RuleCase[] = [
       exchanged(...sessionExchanges(talk), { ...deleting(talk), status: 405 }, listExchange(talk, 1, inSession)),
   },
   {
+    rule: "H-19",
+    where: hasSessions,
+    breaks: (talk) =>
+      exchanged(
+        ...sessionExchanges(talk),
+        listExchange(talk, 1, { ...inSession, status: 400, replies: [failed(null, -32_000)] }),
+      ),
+    found: {
+      back: 1,
+      party: "server",
+      says: /^the session is refused with 400: if it has ended, the status must be 404$/,
+    },
+    legal: (talk) =>
+      exchanged(
+        ...sessionExchanges(talk),
+        listExchange(talk, 1, { ...inSession, ...refused(401), replyHeaders: { "www-authenticate": "Bearer" } }),
+        listExchange(talk, 2, { ...inSession, status: 400, replies: [failed(2, -32_602)] }),
+        listExchange(talk, 3, inSession),
+      ),
+  },
+  {
     rule: "H-14",
     where: hasSessions,
     breaks: (talk) =>

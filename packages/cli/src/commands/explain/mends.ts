@@ -128,6 +128,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "H-8": { says: "Keep the Mcp-Session-Id of the response to initialize, and send it with every further request" },
   "H-10": { says: "Set the Content-Type to application/json, or to text/event-stream for a stream" },
   "H-12": { says: "Set the Content-Type", code: 'headers: { "content-type": "application/json" }' },
+  "H-19": { says: "Respond with 404 when the session is unknown, so that the client opens another one" },
   "H-17": { says: "Respond with 404 when the session is unknown, so that the client opens another one" },
   "AU-1": {
     says: "Name the Protected Resource Metadata in the response",
