@@ -207,7 +207,7 @@ describe("a tool with an output schema", () => {
         "2025-11-25",
       );
       expect(await talk.ask(call)).toBe(internal);
-      expect(talk.reports).toEqual([expect.stringContaining("do returned what its outputSchema forbids: ")]);
+      expect(talk.reports).toEqual([expect.stringMatching(/do returned what its outputSchema forbids: \S/)]);
     }
   });
 

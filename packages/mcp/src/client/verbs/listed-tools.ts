@@ -77,7 +77,7 @@ export class ListedTools {
       if (checked.ok) return result;
       const [first] = checked.errors;
       // The peer chose the names of the members.
-      const place = escapeControls(first === undefined ? "" : `${first.path} ${first.message}`);
+      const place = escapeControls(first === undefined ? "" : `${first.path} ${first.message}`.trim());
       throw unfit(name, `has structuredContent that its outputSchema forbids: ${place}`);
     });
   }

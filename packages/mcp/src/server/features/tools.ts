@@ -184,10 +184,9 @@ function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
       return checkedResult({ ...whole, structuredContent: checked.value }, tool.name);
     }
     const [first] = checked.errors;
+    const place = `${first?.path ?? ""} ${first?.message ?? ""}`.trim();
     // A bug of the server, so an internal error: the model could not mend it.
-    throw new TypeError(
-      `${tool.name} returned what its outputSchema forbids: ${first?.path ?? ""} ${first?.message ?? ""}`,
-    );
+    throw new TypeError(`${tool.name} returned what its outputSchema forbids: ${place}`);
   });
 }
 
