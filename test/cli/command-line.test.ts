@@ -30,6 +30,14 @@ test.concurrent.each([
   [["call", "add", "node x.js", "a=1"], 'the target comes before add\n  → parlance call "node x.js" add a=1\n'],
   [["read", "notes", "./server.js"], "the target comes before notes\n  → parlance read ./server.js notes\n"],
   [["list", "node x", "tolls"], "did you mean tools?"],
+  [
+    ["call", "add", "a=1", "http://localhost:1/mcp"],
+    "/mcp is not an argument\n  → the target comes before the name of the tool",
+  ],
+  [
+    ["call", "add", "--", "http://localhost:1/mcp"],
+    "a URL, and after -- comes a command\n  → write the URL first, without --",
+  ],
 ])("the wrong command line %j is refused", async (args, words) => {
   const { code, stdout, stderr } = await parlance(args);
   expect(stderr).toMatch(/^✖ /);

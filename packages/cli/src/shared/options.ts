@@ -149,6 +149,9 @@ function namedTarget(
   if (word !== undefined && command !== undefined) {
     throw usageFailure(`there are two targets, ${word} and the command after --`, "leave one of them out");
   }
+  const [program = ""] = command ?? [];
+  if (/^(?:https?|wss?):\/\//.test(program))
+    throw usageFailure(`${program} is a URL, and after -- comes a command`, "write the URL first, without --");
   if (command !== undefined) return commandTarget(command);
   if (word !== undefined) return parseTarget(word, inputs);
   throw usageFailure("there is no target", "parlance talk -- node server.js");

@@ -36,7 +36,9 @@ export function parseTextArguments(words: readonly string[]): Readonly<Record<st
 
 function parseArgument(word: string): WrittenArgument {
   const [, name, colon, text = ""] = /^(.+?)(:?)=(.*)$/s.exec(word) ?? [];
-  if (name === undefined) throw usageFailure(`${word} is not an argument`, "write name=text or name:=json");
+  const isUrl = /^(?:https?|wss?):\/\//.test(word);
+  const remedy = isUrl ? "the target comes before the name of the tool" : "write name=text or name:=json";
+  if (name === undefined) throw usageFailure(`${word} is not an argument`, remedy);
   return { name, text, verbatim: colon === ":" };
 }
 
