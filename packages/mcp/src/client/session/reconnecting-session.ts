@@ -107,6 +107,11 @@ export class ReconnectingSession implements ClientSession {
     if (reopen === undefined) void first.connection.closed.then((closed) => this.#end(closed));
   }
 
+  /** Whether a lost session is opened again. */
+  get reopens(): boolean {
+    return this.#reopen !== undefined;
+  }
+
   get revision(): Revision {
     return this.#current.revision;
   }

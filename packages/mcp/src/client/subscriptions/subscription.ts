@@ -53,7 +53,7 @@ export function checkSubscribe(filter: SubscriptionFilter | undefined, options: 
 
 /** Why a subscription is over. */
 export interface SubscriptionEnd {
-  /** `closed`: by the client, or with the session; `ended`: by the server, properly; `failed`: see `error`. */
+  /** `closed`: by the client, or with the session; `ended`: by the server, properly, without `reopen`; `failed`: see `error`. */
   readonly reason: "closed" | "ended" | "failed";
   /** The error that ended it, if the reason is `failed`. */
   readonly error?: Error;
@@ -218,9 +218,10 @@ class KeptSubscription implements Subscription {
         await followed.stop();
         return { reason: "closed" };
       }
-      if (dropped === undefined) return { reason: "ended" };
+      if (dropped === undefined && !this.#session.reopens) return { reason: "ended" };
       if (this.#session.clock.now() - since >= longestPause) this.#failures = 0;
-      const next = await this.#reopen(dropped);
+      // A server that is deployed anew, or may hold a stream only for a while, ends its subscriptions properly.
+      const next = await this.#reopen(dropped ?? new LocalError("closed", "the server ended the subscription"));
       if ("reason" in next) return next;
       followed = next;
       this.#onMissed();
