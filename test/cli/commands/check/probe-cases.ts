@@ -217,6 +217,11 @@ export const probeCases: readonly ProbeCase[] = [
     quirk: { http: ({ method }) => (method === "GET" ? [404] : undefined) },
     says: /^the status is 404, expected 200 or 405$/,
   },
+  {
+    probe: "XH-9",
+    quirk: { http: ({ headers }) => (headers["mcp-session-id"] === "parlance-no-such-session" ? [400] : undefined) },
+    says: /^the status is 400, expected 404$/,
+  },
   { probe: "XA-1", quirk: protectedServer({ unauthorized: 403 }), says: /^the status is 403, expected 401$/ },
   {
     probe: "XA-2",

@@ -1,4 +1,4 @@
-import { methods } from "@parlance/mcp/protocol";
+import { mcpHeaders, methods } from "@parlance/mcp/protocol";
 import { byEra, type RawRequest } from "@parlance/wire";
 import {
   describe,
@@ -130,6 +130,20 @@ export const httpProbes: readonly Probe[] = [
     async ask(subject) {
       const { http: { status = 0 } = {} } = await subject.send("", undefined, { method: "GET" });
       return status === 200 || status === 405 ? passed : failed(`the status is ${status}, expected 200 or 405`);
+    },
+  },
+  {
+    id: "XH-9",
+    level: "may",
+    demands:
+      "A request of an unknown session is answered with 404: after a restart, clients open another one for no other status",
+    sentence: "The server MAY terminate the session at any time",
+    page: "basic/transports#session-management",
+    applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
+    async ask(subject) {
+      if (subject.sessionId === undefined) return skipped("the server keeps no sessions");
+      const status = await statusOf(subject, { headers: { [mcpHeaders.session]: "parlance-no-such-session" } });
+      return status === 404 ? passed : failed(`the status is ${status}, expected 404`);
     },
   },
 ];
