@@ -102,7 +102,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #caller: Caller;
   readonly #responder: Responder;
   readonly #ended = deferred<Closed>();
-  /** When frames that were too long came, in the last minute. */
+  /** The arrival times of the frames that were too long, of the last minute. */
   #oversizedAt: number[] = [];
   /** Made on first use. */
   #spread: SpreadMessage | undefined;

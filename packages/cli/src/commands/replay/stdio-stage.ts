@@ -6,7 +6,7 @@ import type { LineStream } from "../../shared/recorder/recorder-messages.js";
 import { Transcript } from "../../shared/recorder/transcript.js";
 import { type PlayOptions, ServerPlayer } from "./server-player.js";
 
-/** Options of playing a recording on stdio. */
+/** Options for playing a recording on stdio. */
 export interface StdioPlayOptions extends PlayOptions {
   /** Applies faults to the frames of the server. */
   readonly faults: FaultPlan | undefined;

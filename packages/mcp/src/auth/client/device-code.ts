@@ -79,7 +79,7 @@ const members: MembersOf<DeviceCodeOptions> = {
 };
 
 /**
- * Signs a user in who has a browser on another device, when a protected server asks for that (RFC 8628). For the option `auth` of
+ * Signs in a user whose browser is on another device, when a protected server requires it (RFC 8628). For the option `auth` of
  * `connect`, in programs without a browser or a redirect: over SSH, in a container, on a television.
  *
  * @example

@@ -54,8 +54,8 @@ const members: MembersOf<IntrospectionAuthOptions> = {
 };
 
 /**
- * Protects a server with tokens that its authorization server is asked about on every request (RFC 7662): opaque tokens, and tokens
- * that can be revoked at once.
+ * Protects a server by asking its authorization server about the token of every request (RFC 7662). For opaque tokens, and for tokens
+ * whose revocation must take effect at once.
  *
  * @example
  * const auth = introspectionAuth({

@@ -35,7 +35,7 @@ export interface Endpoint {
   readonly authorization: Authorization | undefined;
 }
 
-/** Makes the response to a call without the scopes for it a challenge, which names them. */
+/** Turns the response to a call that lacks scopes into a challenge that names them, with status 403. */
 export function forbid(response: PostResponse, { scopes }: InsufficientScope, { authorization }: Endpoint): void {
   response.setStatus(403, authorization?.forbid(scopes).headers);
 }

@@ -202,8 +202,9 @@ type JsonObjectReturn = object &
   };
 
 /**
- * The results of a tool without an output schema: text, a block, blocks, a whole result, or JSON of its own. That is no
- * `JsonObject`, which values of an interface are not, and beside which the literals in a block widen.
+ * What the handler of a tool without an output schema may return: text, a content block, an array of blocks, a whole result, or any
+ * other JSON. The last one is not typed as `JsonObject`: a value whose type is an interface would not be assignable to it, and
+ * TypeScript would widen literals such as `type: "text"` in a block to `string`.
  */
 export type ToolReturn =
   | string

@@ -210,7 +210,7 @@ function resultOf(value: unknown, tool: string): CallToolResult {
   return structuredResult(value, tool);
 }
 
-/** True for a result that says everything itself, where an output schema would let structured output be returned alone. */
+/** True for a whole result. With an output schema, a handler may also return the structured output alone. */
 function isWholeResult(value: unknown): value is CallToolResult {
   return isObject(value) && Array.isArray(value.content) && ("structuredContent" in value || value.isError === true);
 }
@@ -227,7 +227,7 @@ function structuredResult(value: unknown, tool: string): CallToolResult {
 }
 
 /**
- * A result that says everything itself, with its bytes in base64.
+ * A whole result, with its bytes in base64.
  * @throws TypeError for what cannot be sent
  */
 function checkedResult(result: object, tool: string): CallToolResult {

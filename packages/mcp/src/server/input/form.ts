@@ -47,7 +47,7 @@ function isChoice(schema: JsonObject): boolean {
   return schema.enum !== undefined || schema.oneOf !== undefined;
 }
 
-/** Given strings in the words of the protocol: alone, or each with a title, which is the string itself where it has none. */
+/** The choices of a field as the protocol writes them: strings alone, or each with a title. A string without a title is its own. */
 function choicesOf(name: string, schema: unknown, member: "oneOf" | "anyOf"): JsonObject {
   if (!isObject(schema)) throw notAField(name);
   const { enum: values, enumNames: names, [member]: choices } = schema;
