@@ -53,6 +53,37 @@ test("a URL at which nothing listens fails as it does without a recording", asyn
   expect(code).toBe(3);
 });
 
+test("the calls are made, and the other lists printed, when one list gets no valid response", async () => {
+  using folder = new RecordingFolder();
+  const server = join(folder.path, "broken-list.mjs");
+  writeFileSync(
+    server,
+    `import { createInterface } from "node:readline";
+const answer = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {}, resources: {} }, serverInfo: { name: "lists", version: "1" } }),
+  "tools/list": () => ({ tools: [{ name: "add", inputSchema: { type: "object", properties: { day: { type: "string" } }, required: ["days"] } }] }),
+  "resources/list": () => ({ resources: [] }),
+  "tools/call": () => ({ content: [{ type: "text", text: "added" }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const outcome = method in answer ? { result: answer[method](params) } : { error: { code: "E_METHOD", message: "no" } };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
+});
+`,
+  );
+  const command = ["--revision", "2025-11-25", "--", process.execPath, server];
+  const ran = await parlance(["run", "--once", "--call", "add days=mon", ...command], folder.env);
+  expect(ran.stdout).toContain("tools/call: add added");
+  expect(ran.stderr).toContain("resources/templates/list (id 4): the answer is not a response at /error/code");
+  expect(ran.code).toBe(2);
+  const listed = await parlance(["list", ...command], folder.env);
+  expect(listed.stdout).toContain("add       day?: string, days: required, and not in properties\n");
+  expect(listed.stdout).toMatch(/0 templates\n {2}✖ resources\/templates\/list \(id 4\): the answer is not a response/);
+  expect(listed.code).toBe(2);
+});
+
 test("the calls after a response that is cut off are made over HTTP, and the cut is explained", async () => {
   const tools = ["cut", "whole"].map((name) => ({ name, inputSchema: { type: "object" } }));
   const results: Readonly<Record<string, object>> = {

@@ -95,6 +95,21 @@ test("an outcome that is good in the second recording alone has another mark tha
   expect(broken.stdout).toContain('✖ ← notifications/progress {"progress":1,"total":2}  no violation → P-3\n');
 });
 
+test("an error that breaks a rule no more is better than before", async () => {
+  using scratch = new Scratch();
+  const request: Said = '→ {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"count","arguments":{}}}';
+  const start = [...opening("2025-11-25", { server: { tools: {} } }), ...tools('"type":"integer"')];
+  const refusing = (code: string): Said => `← {"jsonrpc":"2.0","id":3,"error":{"code":${code},"message":"no"}}`;
+  const bad = scratch.write("bad.jsonl", recorded(...start, request, refusing('"E_NONE"')));
+  const sound = scratch.write("sound.jsonl", recorded(...start, request, refusing("-32602")));
+  expect((await parlance(["diff", bad, sound])).stdout).toContain(
+    "✔ → tools/call count {}  error E_NONE R-6 → error -32602\n",
+  );
+  expect((await parlance(["diff", sound, bad])).stdout).toContain(
+    "✖ → tools/call count {}  error -32602 → error E_NONE R-6\n",
+  );
+});
+
 test("a damaged recording is not compared", async () => {
   using scratch = new Scratch();
   const a = scratch.write("a.jsonl", recorded(...call(1, "x", ok("1"))));

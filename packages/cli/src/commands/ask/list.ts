@@ -7,6 +7,7 @@ import { converse } from "../../shared/client/converse.js";
 import {
   type AskOptions,
   isAsked,
+  isOver,
   type ListName,
   type OfferedList,
   offeredLists,
@@ -65,7 +66,8 @@ async function list(
     else print(client, found, names.length > 0, out);
     const { violations } = observed.conversation.tally;
     err.print(...alsoBroken(observed.conversation, err.style));
-    if (found.some(({ failure }) => failure !== undefined)) return exitCodes.toolFailed;
+    const failed = found.find(({ failure }) => failure !== undefined);
+    if (failed !== undefined) return failed.exitCode ?? exitCodes.toolFailed;
     return violations > 0 ? exitCodes.violations : exitCodes.clean;
   });
 }
@@ -84,6 +86,8 @@ interface Found {
   readonly isOffered: boolean;
   /** Why listing stopped early. */
   readonly failure?: string;
+  /** The exit code for that, if the response was not valid. */
+  readonly exitCode?: number;
 }
 
 async function read(client: Client, list: OfferedList, options: AskOptions): Promise<Found> {
@@ -93,7 +97,11 @@ async function read(client: Client, list: OfferedList, options: AskOptions): Pro
     const failure = await readList(client, list, options, (item) => items.push(item));
     return { list, items, isOffered: true, ...(failure !== undefined && { failure }) };
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error;
+    if (!(error instanceof RpcError)) {
+      if (isOver(client, error)) throw error;
+      const { message, exitCode } = toFailure(error, "open");
+      return { list, items, isOffered: true, failure: message, exitCode };
+    }
     // The server has not advertised it.
     if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
     // Many servers have resources but no templates method: that is not a failure.
@@ -220,7 +228,11 @@ function memberTexts({ properties, required }: JsonObject): readonly string[] {
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
   // Required properties first.
   const names = Object.keys(properties).toSorted((a, b) => Number(needed.has(b)) - Number(needed.has(a)));
-  return names.map((name) => `${name}${needed.has(name) ? "" : "?"}: ${typeText(properties[name])}`);
+  const unknown = [...needed].filter((name) => typeof name === "string" && !Object.hasOwn(properties, name));
+  return [
+    ...names.map((name) => `${name}${needed.has(name) ? "" : "?"}: ${typeText(properties[name])}`),
+    ...unknown.map((name) => `${name}: required, and not in properties`),
+  ];
 }
 
 function typeText(schema: unknown, depth = 0): string {

@@ -8,7 +8,7 @@ import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, type ProbeResult, probes, type RevisionResult } from "./examination/examine.js";
-import { noReadOnlyTool } from "./examination/probes/features.js";
+import { noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js";
 
 const idWidth = 6;
 
@@ -55,16 +55,19 @@ export function examinationLines(
       look,
     ),
     ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
-    ...(spoken.some(ranNoTool) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
+    ...(ranNoTool(spoken) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
 }
 
 const noToolRan =
   "no tool ran: none says that it only reads and needs no arguments; to judge calls, record them with parlance run --call, then parlance check last";
 
-/** Whether a server with tools has none that may be run without asking anybody. */
-function ranNoTool({ results }: RevisionResult): boolean {
-  return results.some(({ finding }) => finding === noReadOnlyTool);
+/** Whether a server with tools has none, in any revision, that may be run without asking anybody. */
+function ranNoTool(revisions: readonly RevisionResult[]): boolean {
+  const findings = revisions.flatMap(({ results }) =>
+    results.flatMap(({ probe, finding }) => (probe === readOnlyProbe ? [finding] : [])),
+  );
+  return findings.includes(noReadOnlyTool) && findings.every(({ is }) => is === "skipped");
 }
 
 /** One entry per rule: a server that breaks a rule often does so in every message. */

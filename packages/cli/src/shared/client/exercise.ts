@@ -22,7 +22,13 @@ export async function exercise(
   wanted: readonly WantedCall[],
   options: ExerciseOptions,
 ): Promise<readonly Skipped[]> {
-  const tools = await listAdvertised(client, options);
+  let failed: LocalError | undefined;
+  /** Continues with what is left after a call without a valid response. */
+  const fail = (error: unknown): void => {
+    if (isOver(client, error)) throw error;
+    failed ??= error as LocalError; // As `isOver` has found.
+  };
+  const tools = await listAdvertised(client, options, fail);
   const offers = ({ tool }: WantedCall): boolean => tools.some(({ name }) => name === tool);
   // A tool that is not there may be added by a call before it: then the tools are listed again.
   const firstMissing = wanted.findIndex((call) => !offers(call));
@@ -31,16 +37,8 @@ export async function exercise(
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
-  let failed: LocalError | undefined;
   const attempt = async (tool: string, args: JsonObject): Promise<void> => {
-    try {
-      await callTool(client, tool, args, options);
-    } catch (error) {
-      // Continue with the other calls, unless the connection has ended: over HTTP, each response can end by itself.
-      const isOver = client.connection.phase !== "open";
-      if (!(error instanceof LocalError) || isOver || error.reason === "cancelled") throw error;
-      failed ??= error;
-    }
+    await callTool(client, tool, args, options).catch(fail);
   };
   for (const { tool, args } of [...safe, ...calls]) await attempt(tool, args);
   for (const { tool, args } of late) {
@@ -135,8 +133,17 @@ interface ExerciseOptions extends AskOptions {
   readonly onItem?: (list: ListName, item: unknown) => void;
 }
 
+/** Whether an error ends more than its call. Over HTTP, each response can break off by itself. */
+export function isOver({ connection }: Client, error: unknown): boolean {
+  return !(error instanceof LocalError) || error.reason === "cancelled" || connection.phase !== "open";
+}
+
 /** Requests every advertised list, and returns the tools. Refused lists are skipped. */
-async function listAdvertised(client: Client, options: ExerciseOptions): Promise<readonly Tool[]> {
+async function listAdvertised(
+  client: Client,
+  options: ExerciseOptions,
+  fail: (error: unknown) => void,
+): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const list of offeredLists) {
     if (!isAsked(client, list, options.force)) continue;
@@ -145,7 +152,7 @@ async function listAdvertised(client: Client, options: ExerciseOptions): Promise
       const tool = list.name === "tools" ? toolOf(item) : undefined;
       if (tool !== undefined) tools.push(tool);
     };
-    await unlessRefused(readList(client, list, options, take));
+    await unlessRefused(readList(client, list, options, take)).catch(fail);
   }
   return tools;
 }

@@ -68,14 +68,17 @@ function itemLines(item: ItemChange, look: Look): readonly string[] {
   ];
 }
 
-/** `✖` for an outcome that is bad now, `✔` for one that was bad and is not, `~` for another change. */
+/** `✖` for an outcome that got worse, or breaks rules still, `✔` for one that got better, `~` for another change. */
 function markOf({ left: before, right: after, outcome }: PairedChange, { style }: Look): string {
-  if (outcome && isBad(after)) return style.red("✖");
-  return outcome && isBad(before) ? style.green("✔") : style.yellow("~");
+  const change = outcome ? badnessOf(after) - badnessOf(before) : 0;
+  if (change > 0 || (outcome && change === 0 && after.rules.length > 0)) return style.red("✖");
+  return change < 0 ? style.green("✔") : style.yellow("~");
 }
 
-function isBad({ status = "ok", rules }: ComparedItem): boolean {
-  return rules.length > 0 || !["ok", "input_required"].includes(status);
+/** Two for broken rules, one for another failure. */
+function badnessOf({ status = "ok", rules }: ComparedItem): number {
+  if (rules.length > 0) return 2;
+  return status === "ok" || status === "input_required" ? 0 : 1;
 }
 
 function itemText({ from, method, target, value }: ComparedItem): string {

@@ -80,6 +80,16 @@ const lists: readonly List[] = [
   },
 ];
 
+/** Runs a tool that has no effect and needs nothing. */
+export const readOnlyProbe: Probe = {
+  id: "XF-8",
+  level: "may",
+  demands: "A read-only tool without required arguments can be called",
+  sentence: "To invoke a tool, clients send a `tools/call` request:",
+  page: "server/tools#calling-tools",
+  ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
+};
+
 /** The probes of declared features. */
 export const featureProbes: readonly Probe[] = [
   ...lists.map((list): Probe => {
@@ -133,14 +143,7 @@ export const featureProbes: readonly Probe[] = [
     page: "server/tools#security-considerations",
     ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
   },
-  {
-    id: "XF-8",
-    level: "may",
-    demands: "A read-only tool without required arguments can be called",
-    sentence: "To invoke a tool, clients send a `tools/call` request:",
-    page: "server/tools#calling-tools",
-    ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
-  },
+  readOnlyProbe,
   {
     id: "XF-9",
     level: "may",
