@@ -76,6 +76,12 @@ const rows: readonly (readonly [id: string, refused: Definition, pointer: string
     "inputSchema/$defs/a/maxLength",
     { inputSchema: object({}, { maxLength: { type: "number" } }) },
   ],
+  [
+    "K-11",
+    { inputSchema: object({ required: ["days"] }, { day: { type: "string" } }) },
+    "inputSchema/required",
+    { inputSchema: object({ required: ["required"] }, { required: { type: "string" } }) },
+  ],
 ];
 
 test.each(rows)("%s names what the provider refuses, and nothing else", (id, refused, pointer, taken) => {

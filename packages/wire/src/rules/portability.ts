@@ -121,6 +121,18 @@ const limits: readonly Limit[] = [
       "maxLength",
     ),
   },
+  {
+    id: "K-11",
+    provider: "Gemini",
+    demands: "The members in `required` are among `properties`",
+    page: "https://github.com/anomalyco/opencode/issues/3140",
+    refused: (definition) =>
+      keywords(
+        definition,
+        (keyword, schema) => keyword === "required" && requiresOthers(schema),
+        "a required member that is not in properties",
+      ),
+  },
 ];
 
 /** The parts of tool definitions that each provider refuses. These are not rules of the protocol. */
@@ -160,6 +172,11 @@ function atTop(...names: readonly string[]): Limit["refused"] {
 
 function anywhere(...names: readonly string[]): Limit["refused"] {
   return (definition) => keywords(definition, (keyword) => names.includes(keyword));
+}
+
+function requiresOthers({ required, properties = {} }: JsonObject): boolean {
+  if (!Array.isArray(required) || !isObject(properties)) return false;
+  return required.some((name) => typeof name === "string" && !Object.hasOwn(properties, name));
 }
 
 function hasOthers(values: unknown): boolean {
