@@ -1,5 +1,6 @@
 import { versions } from "@parlance/mcp";
-import { createServer, type Server } from "@parlance/mcp/server";
+import { connect } from "@parlance/mcp/client";
+import { createServer, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { failure, request, stateless, success } from "../../testing/frames.js";
@@ -225,3 +226,15 @@ test("the compiler knows which arguments there are", () => {
     return "";
   });
 });
+
+test.each(versions)(
+  "a ToolError of a prompt has its message, and is no fault of the server, in %s",
+  async (version) => {
+    const server = createServer(serverInfo);
+    server.prompt("note", {}, () => {
+      throw new ToolError("There is no note 9");
+    });
+    await using client = await connect(server, { revision: version });
+    await expect(client.prompts.get("note")).rejects.toMatchObject({ code: -32_603, message: "There is no note 9" });
+  },
+);

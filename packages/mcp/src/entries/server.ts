@@ -46,7 +46,6 @@ export { uriTemplate } from "../server/features/resources/uri-template.js";
 export {
   type DefinedTool,
   type ToolDefinition,
-  ToolError,
   type ToolHandler,
   type ToolReturn,
   tool,
@@ -63,6 +62,7 @@ export {
 export { memoryRequestStates, type RequestStateStore } from "../server/input/request-state.js";
 export type { Operation, Servable } from "../server/servable.js";
 export { createServer, type Server, type ServerOptions } from "../server/server.js";
+export { ToolError } from "../server/tool-error.js";
 export type { Middleware } from "../session/middleware.js";
 
 /**

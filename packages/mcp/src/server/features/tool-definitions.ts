@@ -1,5 +1,4 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { thrownText } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
@@ -220,41 +219,6 @@ export type ToolReturn =
  * gets −32603 *Internal error*. `"message"`: a result with `isError` and the error's message.
  */
 export type ToolErrors = "internal" | "message";
-
-/**
- * A tool has failed, and the model shall know why: becomes a result with `isError: true`.
- * For a fault of the protocol throw an `RpcError`; anything else that a handler throws is *Internal error* to the client,
- * unless the server is made with `toolErrors: "message"`.
- */
-export class ToolError extends Error {
-  override readonly name = "ToolError";
-  /** The content blocks that the model sees. */
-  readonly content: readonly SendableContent[];
-
-  /** @param content what the model reads: a sentence, or blocks; the first text is also the message */
-  constructor(content: string | readonly SendableContent[], options?: ErrorOptions) {
-    const blocks: readonly SendableContent[] =
-      typeof content === "string" ? [{ type: "text", text: content }] : content;
-    const text = blocks.find((block) => block.type === "text");
-    super(text?.text ?? "the tool failed", options);
-    this.content = blocks;
-  }
-
-  /**
-   * A ToolError with the message of anything thrown, which becomes its cause; one that is a ToolError already is given back. For
-   * errors that are known to be safe to show: a message may hold paths, queries, hosts or secrets.
-   *
-   * @example
-   * const page = await fetch(url).catch((error) => {
-   *   throw ToolError.from(error);
-   * });
-   */
-  static from(thrown: unknown): ToolError {
-    if (thrown instanceof ToolError) return thrown;
-    const text = thrown instanceof Error ? thrown.message || thrown.name : thrownText(thrown);
-    return new ToolError(text, { cause: thrown });
-  }
-}
 
 /** @throws TypeError, SchemaError for a definition that cannot be served */
 export function compileTool(

@@ -25,6 +25,7 @@ import { InputRequired } from "../input/input-request.js";
 import { InputPending } from "../input/replay.js";
 import { requireScopes } from "../required-scopes.js";
 import type { Operation, Servable } from "../servable.js";
+import { ToolError } from "../tool-error.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
 import { Registry } from "./registry.js";
@@ -34,7 +35,6 @@ import {
   type RegisteredTool,
   type SendableResult,
   type ToolDefinition,
-  ToolError,
   type ToolErrors,
   type ToolHandler,
   type ToolRegistration,

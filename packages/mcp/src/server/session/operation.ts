@@ -2,7 +2,7 @@ import { bindMethods } from "../../base/bound-methods.js";
 import { isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { encodeValue } from "../../jsonrpc/codec/encode.js";
-import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { LocalError, RpcError, codes as rpcCodes } from "../../jsonrpc/errors.js";
 import { type Id, type Params, RawJson } from "../../jsonrpc/message.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -29,6 +29,7 @@ import {
 import type { Binding, StateSeal } from "../input/request-state.js";
 import { type InputClient, requireClientCapability } from "../input/require-client-capability.js";
 import type { ClientDescription, Operation, OperationCall, Servable, ServedSession } from "../servable.js";
+import { ToolError } from "../tool-error.js";
 
 /** Settings of all operations of a session. */
 export interface OperationSettings {
@@ -227,10 +228,13 @@ function isReserver(code: number): boolean {
 
 /**
  * Converts an error to a revision. Codes of the specification are sent only in revisions that define them: *resource not found* gets
- * the code of the revision, and any other code is a bug of the handler.
+ * the code of the revision, and any other code is a bug of the handler. A `ToolError` outside of a tool, whose message is meant for
+ * the client, is an error with that message.
  * https://modelcontextprotocol.io/specification/latest/basic#error-codes
  */
 export function errorOfRevision(error: unknown, { codes, version }: Revision): unknown {
+  if (error instanceof ToolError)
+    return new RpcError(rpcCodes.internalError, error.message, undefined, { cause: error });
   if (!(error instanceof RpcError) || !isReserver(error.code)) return error;
   const { code, message, data } = error;
   if (Object.values(codes).includes(code)) return error;
