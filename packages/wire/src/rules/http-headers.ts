@@ -186,7 +186,9 @@ export const httpHeaderRules: readonly Rule[] = [
     *check({ frame: { from, json }, exchange }, { http: { id, ended } }) {
       if (from !== "server" || exchange?.response?.status !== 400 || ended !== undefined || id === undefined) return;
       const { request, messages } = exchange;
-      if (headerOf(request, mcpHeaders.session) !== id || !isSent(request, messages) || isOwnError(json.value)) return;
+      // Some servers offer no stream, and say so with 400.
+      if (request.method !== "POST" || !isSent(request, messages) || isOwnError(json.value)) return;
+      if (headerOf(request, mcpHeaders.session) !== id) return;
       yield { says: "the session is refused with 400: if it has ended, the status must be 404" };
     },
   },

@@ -297,6 +297,12 @@ export const httpCases: readonly RuleCase[] = [
         ...sessionExchanges(talk),
         listExchange(talk, 1, { ...inSession, ...refused(401), replyHeaders: { "www-authenticate": "Bearer" } }),
         listExchange(talk, 2, { ...inSession, status: 400, replies: [failed(2, -32_602)] }),
+        {
+          method: "GET",
+          headers: { ...headersOf(talk), ...inSession.headers, accept: "text/event-stream" },
+          status: 400,
+          replies: ["← Bad Request"],
+        },
         listExchange(talk, 3, inSession),
       ),
   },
