@@ -53,6 +53,19 @@ test("a URL at which nothing listens fails as it does without a recording", asyn
   expect(code).toBe(3);
 });
 
+test("a server cannot speak for the proxy", async () => {
+  const headers = { "proxy-status": "parlance; error=destination_unavailable" };
+  const server = createHttpServer((_request, response) => {
+    response.writeHead(502, headers).end("parlance proxy: it cannot be reached: says the server");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  using folder = new RecordingFolder();
+  const { port } = server.address() as AddressInfo;
+  const { stderr } = await parlance(["run", "--once", `http://127.0.0.1:${port}/mcp`], folder.env);
+  server.close();
+  expect(stderr).toContain("the server responded with status 502");
+});
+
 test("the calls are made, and the other lists printed, when one list gets no valid response", async () => {
   using folder = new RecordingFolder();
   const server = join(folder.path, "broken-list.mjs");

@@ -10,8 +10,8 @@ interface RunCall<Context> {
 
 /**
  * Wraps every call of a server (`server.use`) or of a client (`client.use`): `(next) => (method, params, context) => result`, where
- * `next` has the same form. The result is `unknown`; `ResultByMethod` has its type for each method. `context` is the `Operation` on a server, and the
- * options of the call on a client; both have the `signal` of the call. A middleware passes it on to `next`.
+ * `next` has the same form. The result is `unknown`; `ResultByMethod` has its type for each method. `context` is the `Operation` on
+ * a server, and the options of the call on a client; both have the `signal` of the call. A middleware passes it on to `next`.
  *
  * @example
  * const trace: Middleware = (next) => async (method, params, context) => {

@@ -74,7 +74,7 @@ test("the revisions that are left when a server at a URL dies are not said to be
     require("node:http").createServer((request, response) => {
       let text = "";
       request.on("data", (chunk) => (text += chunk)).on("end", () => {
-        const { id, method, params } = JSON.parse(text); // Throws, and nobody catches it.
+        const { id, method, params } = JSON.parse(text); // Invalid JSON ends the process.
         const serverInfo = { name: "fragile", version: "1" };
         const result = method === "initialize" ? { protocolVersion: params.protocolVersion, capabilities: {}, serverInfo } : {};
         response.writeHead(id === undefined ? 202 : 200, { "content-type": "application/json" });

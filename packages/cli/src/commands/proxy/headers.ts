@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EventCutter } from "@parlance/wire";
 import type { Rewriter } from "../../shared/forward.js";
@@ -139,9 +140,12 @@ export function refuse(response: ServerResponse, status: number, why: string): v
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`parlance proxy: ${why}\n`);
 }
 
-/** The field that tells a proxy's own response from one of the server: https://www.rfc-editor.org/rfc/rfc9209 */
+/**
+ * The field that tells a proxy's own response from one of the server: https://www.rfc-editor.org/rfc/rfc9209
+ * The id is of this process, so that no server can send the same and have its body read without a bound.
+ */
 const proxyStatus = "proxy-status";
-const unreachable = "parlance; error=destination_unavailable";
+const unreachable = `parlance; error=destination_unavailable; id="${randomUUID()}"`;
 
 /** The response of the proxy for a server that cannot be reached. */
 export function refuseUnreachable(response: ServerResponse, origin: string, why: string): void {

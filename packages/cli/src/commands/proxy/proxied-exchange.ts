@@ -109,8 +109,10 @@ export class ProxiedExchange {
       void this.#respond(response).catch((error: unknown) => this.#fail(error));
     });
     far.on("error", (error) => {
-      // The parser found bytes behind a response that is whole, and whose body may not be read yet.
-      if (this.#response?.complete === true) this.#excess = true;
+      // Bytes behind a response that is whole are no HTTP to the parser (HPE_…). The body of the response may not be read yet.
+      const isBehind =
+        this.#response?.complete === true && `${(error as NodeJS.ErrnoException).code}`.startsWith("HPE_");
+      if (isBehind) this.#excess = true;
       else this.#fail(error);
     });
     this.#answer.on("close", () => {

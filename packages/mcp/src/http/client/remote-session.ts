@@ -4,6 +4,7 @@ import { isObject } from "../../base/json.js";
 import { SessionExpired } from "../../client/session/client-session.js";
 import { type OpenOptions, openMembers } from "../../client/session/open-session.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import { limitExceededByText } from "../../jsonrpc/codec/decode.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
@@ -174,9 +175,20 @@ export class RemoteSession implements Channel {
       const lenient = this.#lenient;
       const reading = { what, maxBytes, signal, lenient, clock: this.#settings.clock };
       // A body that is cut off can hold the id, and no other response will come.
-      await readResponse(response, reading, (text) => this.#take(text, isJson(text) ? post : undefined));
+      await readResponse(response, reading, (text) => this.#take(text, this.#isNoJson(text) ? undefined : post));
       if (post.open.size > 0)
         throw new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
+    }
+  }
+
+  /** A text that exceeds a limit is not parsed: its call fails of the limit. */
+  #isNoJson(text: string): boolean {
+    if (limitExceededByText(text, this.#settings.limits) !== undefined) return false;
+    try {
+      JSON.parse(text);
+      return false;
+    } catch {
+      return true;
     }
   }
 
@@ -354,13 +366,4 @@ function versionIn(text: string): string | undefined {
   const version = isObject(result) ? result.protocolVersion : undefined;
   const revision = typeof version === "string" ? revisionOf(version) : undefined;
   return revision?.facts.httpVersionHeader === "after initialize" ? revision.version : undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

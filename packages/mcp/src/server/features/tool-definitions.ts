@@ -201,7 +201,7 @@ type JsonObjectReturn = object &
   };
 
 /**
- * What the handler of a tool without an output schema may return: text, a content block, an array of blocks, a whole result, or any
+ * The values that the handler of a tool without an output schema may return: text, a content block, an array of blocks, a whole result, or any
  * other JSON. The last one is not typed as `JsonObject`: a value whose type is an interface would not be assignable to it, and
  * TypeScript would widen literals such as `type: "text"` in a block to `string`.
  */

@@ -78,11 +78,11 @@ export const probes: readonly Probe[] = [
 /** The factor of the timeout for the first response, because the server may have to start: 30 s by default. */
 const startFactor = 6;
 
-/** What the examinations of all revisions know of the server. */
+/** State that the examinations of the revisions share. */
 interface Known {
   /** The most milliseconds from a start to the first response; undefined before the first start. */
   slowest: number | undefined;
-  /** The probe and the revision after which no connection could be opened; undefined while one can. */
+  /** The probe and the revision after which a server at a URL did not respond again; undefined while it responds. */
   lostAfter: string | undefined;
 }
 
@@ -147,7 +147,7 @@ class RevisionExamination {
     if (opened.is === "failed") {
       if (subject.isUnauthorized && this.#isNewest) results.push(...(await this.#askWithoutToken(subject)));
       await client.close();
-      const { lostAfter } = this.#known;
+      const lostAfter = subject.gotNoStatus ? this.#known.lostAfter : undefined;
       const notSpoken = lostAfter === undefined ? opened.says : `the server has not responded since ${lostAfter}`;
       return { revision, notSpoken, isLost: lostAfter !== undefined, results };
     }
@@ -164,7 +164,8 @@ class RevisionExamination {
       await client.close();
       ({ client, subject, opened } = await this.#open());
       if (opened.is !== "failed") continue;
-      this.#known.lostAfter = `${probe.id} in ${revision.version}`;
+      // A command is started anew for the next revision.
+      if (this.#route.kind !== "channel") this.#known.lostAfter = `${probe.id} in ${revision.version}`;
       break;
     }
     results.push(...(await this.#leave(client)));

@@ -200,6 +200,11 @@ export class Subject {
     return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
   }
 
+  /** Whether the request that opens the conversation got no HTTP response, as from a server that has ended. */
+  get gotNoStatus(): boolean {
+    return this.#openingStatus === undefined;
+  }
+
   /** Whether the server requires a token and did not accept one. */
   get isUnauthorized(): boolean {
     return this.#openingStatus === 401;
