@@ -145,6 +145,36 @@ describe.each(places)("over %s", (_where, serve) => {
     expect(await changesUntilOpen(server, changes)).toEqual(["notes:/secret"]);
   });
 
+  test("S17: a change is told to the callers that its author names, and to no other", async () => {
+    const { server } = notes({ admins: new Set(["ada", "bob"]) });
+    await using served = await serve(server);
+    await using ada = await served.connect("ada");
+    await using bob = await served.connect("bob");
+    const [ofAda, ofBob] = [await ada.subscribe(filter), await bob.subscribe(filter)].map((each) =>
+      each[Symbol.asyncIterator](),
+    ) as [AsyncIterator<ServerChange>, AsyncIterator<ServerChange>];
+    server.changed.resource("notes:/secret", (caller) => caller?.subject === "ada");
+    server.changed.list("resources", (caller) => caller?.subject === "ada");
+    // Neither does it reach who may not see the definition.
+    server.changed.resource("notes:/shelf/1", () => false);
+    expect(await changesUntilOpen(server, ofBob)).toEqual([]);
+    expect(new Set(await changesUntilOpen(server, ofAda))).toEqual(new Set(["notes:/secret", "resources"]));
+    expect(served.reports).toEqual([]);
+  });
+
+  test("S17: a change whose author cannot say to whom it is told is told to nobody, and reported", async () => {
+    const { server } = notes({ admins: new Set(["ada"]) });
+    await using served = await serve(server);
+    await using ada = await served.connect("ada");
+    const changes = (await ada.subscribe(filter))[Symbol.asyncIterator]();
+    server.changed.resource("notes:/secret", () => {
+      throw new Error("no owner");
+    });
+    server.changed.list("tools", (async () => true) as unknown as () => boolean);
+    expect(await changesUntilOpen(server, changes)).toEqual([]);
+    expect(served.reports.join("\n")).toMatch(/no owner.*promise/s);
+  });
+
   test("S17: a caller is not told that a list changed in which the caller sees no difference", async () => {
     const admins = new Set(["ada"]);
     const { server } = notes({ admins });

@@ -1,6 +1,7 @@
 import { kindOf } from "../base/json.js";
-import type { Identity } from "../jsonrpc/call.js";
+import { type Authentication, type Identity, identityOf } from "../jsonrpc/call.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
+import { atOnce } from "../jsonrpc/hooks.js";
 import type { Operation } from "./servable.js";
 
 /** The members of a definition that say who may use it. */
@@ -18,6 +19,17 @@ export interface ScopedDefinition {
    * of a change is not sent. Not called on stdio and in memory. Default: every caller sees it.
    */
   readonly visible?: (auth: Identity | undefined) => boolean;
+}
+
+/** What only some callers may see. */
+export interface Visibility {
+  readonly visible: ScopedDefinition["visible"];
+}
+
+/** Whether a caller sees it. A local caller sees everything. @throws HookError if the function of the application fails */
+export function isVisible({ visible }: Visibility, auth: Authentication): boolean {
+  if (visible === undefined || auth === undefined) return true;
+  return atOnce("visible", () => visible(identityOf(auth))) === true;
 }
 
 /** Thrown for a caller that lacks a scope. A transport over HTTP responds with 403 and a challenge. */
@@ -60,11 +72,15 @@ export function requireScopes(what: string, scopes: readonly string[] | undefine
 /** RFC 6749 §3.3: visible ASCII except the double quote and the backslash. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
+/** @throws TypeError for a `visible` that is no function */
+export function requireVisible(what: string, visible: ScopedDefinition["visible"]): void {
+  if (visible === undefined || typeof visible === "function") return;
+  throw new TypeError(`${what}: visible must be a function of the caller, got ${kindOf(visible)}`);
+}
+
 /** @throws TypeError for scopes that no token can have, and for a `visible` that is no function */
 export function requireAccess(what: string, { scopes, visible }: ScopedDefinition): void {
-  if (visible !== undefined && typeof visible !== "function") {
-    throw new TypeError(`${what}: visible must be a function of the caller, got ${kindOf(visible)}`);
-  }
+  requireVisible(what, visible);
   if (scopes === undefined) return;
   if (!Array.isArray(scopes)) throw new TypeError(`${what}: scopes must be an array of strings, e.g. ["files:write"]`);
   const wrong = scopes.find((scope) => typeof scope !== "string" || !scopeToken.test(scope));

@@ -1,5 +1,3 @@
-import { didYouMean } from "../base/did-you-mean.js";
-import { kindOf } from "../base/json.js";
 import type { Authentication } from "../jsonrpc/call.js";
 import { answered } from "../jsonrpc/hooks.js";
 import type { Reporter } from "../jsonrpc/report.js";
@@ -126,37 +124,4 @@ export class Changes implements ChangeSource {
   tell(change: Change, visible?: ChangeVisibility): void {
     for (const listener of [...this.#listeners]) listener(change, visible);
   }
-}
-
-/** Reports changes that the server cannot detect itself. */
-export interface Changed {
-  /**
-   * Reports that the contents of a resource changed: clients that subscribed to exactly this URI, and may still read it, are notified.
-   */
-  resource(uri: string): void;
-  /**
-   * Reports that a list changed for another reason than a definition, such as the result of a template's `list`, or a middleware.
-   */
-  list(list: ListName): void;
-}
-
-/** The functions with which an author reports changes. @param mayLearnOf whether a caller may learn of changes of a resource */
-export function changedBy(changes: Changes, mayLearnOf: (uri: string, auth: Authentication) => boolean): Changed {
-  return {
-    resource(uri) {
-      if (typeof uri !== "string") {
-        const remedy = "write server.changed.resource(uri)";
-        throw new TypeError(`server.changed.resource: the URI must be a string, got ${kindOf(uri)}: ${remedy}`);
-      }
-      changes.tell({ kind: "resource", uri }, (auth) => mayLearnOf(uri, auth));
-    },
-    list(list) {
-      const names = changingLists.map((each) => each.list);
-      if (!names.includes(list)) {
-        const remedy = didYouMean(String(list), names) ?? `there are ${names.join(", ")}`;
-        throw new TypeError(`server.changed.list: there is no list ${JSON.stringify(list)}: ${remedy}`);
-      }
-      changes.tell({ kind: "list", list });
-    },
-  };
 }

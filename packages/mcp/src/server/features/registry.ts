@@ -1,8 +1,7 @@
-import { type Authentication, identityOf } from "../../jsonrpc/call.js";
-import { atOnce } from "../../jsonrpc/hooks.js";
+import type { Authentication } from "../../jsonrpc/call.js";
 import type { JsonObject } from "../../protocol/json.js";
 import type { ChangeVisibility } from "../../session/change-feed.js";
-import type { ScopedDefinition } from "../required-scopes.js";
+import { isVisible, type Visibility } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";
 import { type ListShape, pageOf } from "./paginate.js";
 
@@ -30,11 +29,6 @@ export interface RegistryOptions<Entry> extends ListShape {
   readonly shown: (entry: Entry) => JsonObject;
   /** Called when what a list shows has changed, with whether a caller sees a difference. Default: every caller does. */
   readonly onChange: (visible?: ChangeVisibility) => void;
-}
-
-/** An entry that only some callers may see. */
-export interface Visibility {
-  readonly visible: ScopedDefinition["visible"];
 }
 
 interface Slot<Entry> {
@@ -178,10 +172,4 @@ export class Registry<Entry extends Visibility> {
     const isForAll = entries.some(({ visible }) => visible === undefined);
     this.#options.onChange(isForAll ? undefined : (auth) => entries.some((entry) => isVisible(entry, auth)));
   }
-}
-
-/** Whether a caller sees an entry. A local caller sees every one. @throws HookError if the function of the application fails */
-function isVisible({ visible }: Visibility, auth: Authentication): boolean {
-  if (visible === undefined || auth === undefined) return true;
-  return atOnce("visible", () => visible(identityOf(auth))) === true;
 }
