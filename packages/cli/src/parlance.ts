@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import module from "node:module";
+import { join } from "node:path";
 import { parseTapArguments } from "./commands/tap/arguments.js";
 import { packageVersion } from "./shared/package-version.js";
 
@@ -13,5 +15,16 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const argv = process.argv.slice(2);
 const tapped = parseTapArguments(argv);
 if (argv[0] === "--version" || argv[0] === "-V") process.stdout.write(`${packageVersion}\n`);
-else if (tapped === undefined) await (await import("./commands/program.js")).main();
-else await (await import("./commands/tap/tap.js")).tap(tapped);
+else if (tapped !== undefined) await (await import("./commands/tap/tap.js")).tap(tapped);
+else {
+  keepCompiledCode(process.env);
+  await (await import("./commands/program.js")).main();
+}
+
+/** From Node 22.8 on, the compiled code of the program is kept for its next start; `NODE_DISABLE_COMPILE_CACHE=1` turns that off. */
+function keepCompiledCode({ XDG_CACHE_HOME, LOCALAPPDATA, HOME }: NodeJS.ProcessEnv): void {
+  const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown }; // The types are those of Node 20.
+  // Not in the folder for temporary files, where Node keeps it by default: others may write there, and the code is run.
+  const folder = XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, ".cache"));
+  if (folder) enableCompileCache?.(join(folder, "parlance", "compiled"));
+}

@@ -62,8 +62,8 @@ test("nothing is kept of refused requests", async () => {
     [sessionPost("x", ping), 404],
     [{ headers: { "content-type": "text/plain" }, body: ping }, 415],
   ];
-  for (const [asked] of refused) await flood(at, asked, 200, 1);
-  const times = inForm({ long: 800, short: 240 });
+  for (const [asked] of refused) await flood(at, asked, inForm({ long: 200, short: 100 }), 1);
+  const times = inForm({ long: 800, short: 120 });
   // A leak of a request grows with each round; other work of the process shows in one of them.
   const growth: number[] = [];
   let before = await heap();

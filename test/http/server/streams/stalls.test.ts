@@ -14,7 +14,8 @@ const mebibyte = 1024 * 1024;
 const megabyte = "x".repeat(mebibyte);
 /** The bytes that a server lets wait, with the buffers of the system and of one message. */
 const bound = (8 + 16) * mebibyte;
-const enough = 256;
+/** Megabytes that a tool tells, several times the bound. */
+const enough = inForm({ long: 256, short: 80 });
 
 interface Flooding {
   readonly server: Server;
