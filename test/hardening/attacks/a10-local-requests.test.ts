@@ -90,6 +90,23 @@ describe.skipIf(lan === undefined)("A10: over the network, this machine's own na
     expect(await statusOf(address, door.port, { host: `localhost:${door.port}` })).toBe(200);
   });
 
+  test.each([["shown by nodeHandler"], ["shown by serveHttp"]])(
+    "a list of hosts holds beside auth too: %s",
+    async (by) => {
+      const options = { allowedHosts: ["mcp.example.com"], auth: () => ({ principal: "a" }) };
+      const open = async (): Promise<AsyncDisposable & { readonly port: number }> => {
+        if (by === "shown by nodeHandler") return await everywhere(options);
+        const http = await serveHttp(shop(), { host: "0.0.0.0", ...options });
+        return { port: http.port, [Symbol.asyncDispose]: () => http.close() };
+      };
+      await using door = await open();
+      expect(await statusOf(address, door.port, { host: "mcp.example.com" })).toBe(200);
+      expect(await statusOf(address, door.port, { host: "evil.example" })).toBe(403);
+      // Who calls is asked, so the names of this machine may be used from another, as through the port of a container.
+      expect(await statusOf(address, door.port, { host: "localhost" })).toBe(200);
+    },
+  );
+
   test("a page of that machine's own server is not one of this machine's", async () => {
     await using door = await everywhere({ allowedHosts: ["mcp.example.com"] });
     const headers = { host: "localhost", origin: "http://localhost:5173" };

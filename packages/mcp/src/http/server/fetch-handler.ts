@@ -30,9 +30,9 @@ const bodyWasRead =
  * Serves MCP clients of every revision at one URL, on workers, Bun, Deno, Hono, Next and other platforms with `Request`
  * handlers.
  *
- * Without `authenticate`, only loopback hosts and pages of loopback origins are allowed; add others with `allowedHosts`
+ * Without `auth`, only loopback hosts and pages of loopback origins are allowed; add others with `allowedHosts`
  * and `allowedOrigins`. A `Request` does not tell which machine it comes from, and any machine can send `Host:
- * localhost`: if the platform listens on all interfaces, set `authenticate`.
+ * localhost`: if the platform listens on all interfaces, set `auth`.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ["mcp.example.com"] }) };

@@ -4,7 +4,7 @@ import type { MembersOf } from "../../base/check-members.js";
 export interface OriginCheckOptions {
   /**
    * Accepted hosts besides loopback: `example.com`, `example.com:8443` for that port only, or `*.example.com` for all
-   * subdomains. Stops DNS rebinding, where a page points its own host name at this machine. Default: none.
+   * subdomains. Stops DNS rebinding, where a page points its own host name at this machine. Default: none; with `auth`, every host.
    */
   readonly allowedHosts?: readonly string[];
   /**
@@ -19,7 +19,10 @@ export interface OriginCheckOptions {
    * container, and the address of this machine. Default: false.
    */
   readonly exposed?: boolean;
-  /** Accept every host. For servers that authenticate their callers, or behind a proxy that checks hosts. Default: false. */
+  /**
+   * Accept every host, unless `allowedHosts` is set, and loopback hosts from any machine. For servers that authenticate their callers, or
+   * behind a proxy that checks hosts. Default: false.
+   */
   readonly anyHost?: boolean;
 }
 
@@ -62,12 +65,13 @@ export type OriginCheck = (
  * const checkOrigin = originCheck({ allowedOrigins: ["https://app.example.com"] });
  * const { remoteAddress: remote, localAddress: local } = incoming.socket;
  * const refusal = checkOrigin(incoming.headers.host, incoming.headers.origin, { remote, local });
+ * if (refusal !== undefined) console.log(refusal.status, refusal.reason); // 403 Host "evil.example" is not …
  *
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function originCheck(options: OriginCheckOptions): OriginCheck {
-  const { allowedHosts = [], allowedOrigins = [], anyHost = false, exposed = false } = options;
-  const hosts = new Set(allowedHosts.map(requireHost));
+  const { allowedHosts, allowedOrigins = [], anyHost = false, exposed = false } = options;
+  const hosts = new Set(allowedHosts?.map(requireHost));
   const origins = new Set(allowedOrigins.map(requireOrigin));
   /** The latest accepted request without an origin: most requests repeat the one before. */
   let accepted: (Partial<ConnectionEnds> & { readonly host: string }) | undefined;
@@ -78,11 +82,11 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
     const place = readHost(host);
     if (place === undefined) return { status: 403, reason: `Host ${quoted(host)} is not a host and a port` };
     const isLocal = loopback.has(place.name);
-    const isNamed = anyHost || isAllowed(place, hosts);
+    const isNamed = (anyHost && allowedHosts === undefined) || isAllowed(place, hosts);
     const isOwn = exposed && ends?.local !== undefined && place.name === inUrl(ends.local);
     if (!(isLocal || isNamed || isOwn))
       return { status: 403, reason: `Host ${quoted(host)} is not served here: name it in allowedHosts` };
-    if (isLocal && !isNamed && !exposed && ends !== undefined && !isFromHere(ends)) {
+    if (isLocal && !isNamed && !anyHost && !exposed && ends !== undefined && !isFromHere(ends)) {
       const reason = `Host ${quoted(host)} is this machine's own, and the request comes from another`;
       return { status: 403, reason: `${reason}: give auth, name it in allowedHosts, or set exposed` };
     }
