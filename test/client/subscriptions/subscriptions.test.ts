@@ -206,11 +206,13 @@ describe("a server that is listened to", () => {
   };
 
   test("names the changes that it notifies of, and the client keeps them", async () => {
-    await using open = await openWith(modern, {}, capabilities);
+    const heard: string[] = [];
+    await using open = await openWith(modern, { onNotification: (method) => heard.push(method) }, capabilities);
     const opening = open.client.subscribe(filter);
     acknowledge(open, await taken(open), { toolsListChanged: true });
     const subscription = await opening;
     expect(subscription.filter).toEqual({ toolsListChanged: true });
+    expect(heard, "of what belongs to no call").toEqual([]);
     await close(open, subscription);
   });
 

@@ -47,6 +47,17 @@ describe("a session", () => {
     expect(opened.reports).toEqual([]);
   });
 
+  test("whose server is gone is over, which is nothing to report", async () => {
+    const server = await playSession();
+    const opened = await open(server);
+    const call = opened.client.tools.call("a");
+    result(await server.next(), said("ok"));
+    await call;
+    await server[Symbol.asyncDispose]();
+    await opened.client.close();
+    expect(opened.reports).toEqual([]);
+  });
+
   test.each([
     ["has a space", "a b"],
     ["is there twice", ["a", "b"]],

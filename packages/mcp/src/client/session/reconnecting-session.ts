@@ -11,7 +11,7 @@ import type { NotificationListener } from "../../jsonrpc/routing.js";
 import { sleep } from "../../jsonrpc/sleep.js";
 import { steadyClock } from "../../jsonrpc/steady-clock.js";
 import type { JsonObject } from "../../protocol/json.js";
-import { methods } from "../../protocol/methods.js";
+import { methods, notifications } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";
 import type { Middleware } from "../../session/middleware.js";
@@ -253,7 +253,9 @@ class NotificationEmitter {
 
   /** Calls all listeners; an error of one does not affect the others. */
   emit(method: string, params: Parameters<NotificationListener>[1]): void {
-    for (const listener of [...this.#listeners, this.#last]) {
+    // Those of the library await this one; it belongs to their call.
+    const last = method === notifications.acknowledged ? [] : [this.#last];
+    for (const listener of [...this.#listeners, ...last]) {
       guarded("onNotification", () => listener(method, params), this.#report);
     }
   }

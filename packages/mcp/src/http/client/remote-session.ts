@@ -110,7 +110,7 @@ export class RemoteSession implements Channel {
     this.#settings.clock.clearTimer(timer);
   }
 
-  /** Ends the session at the server. If that fails, the session expires by itself. */
+  /** Ends the session at the server. If that fails, the session expires by itself, or it ended with its server. */
   async #delete(signal: AbortSignal): Promise<void> {
     try {
       const response = await this.#target.send("the end of the session", {
@@ -120,7 +120,8 @@ export class RemoteSession implements Channel {
       });
       await readBody(response, emptyBytes, signal);
     } catch (error) {
-      this.#settings.report({ kind: "fault", method: "DELETE", error });
+      const isGone = error instanceof LocalError && error.reason === "closed";
+      if (!isGone) this.#settings.report({ kind: "fault", method: "DELETE", error });
     }
   }
 
