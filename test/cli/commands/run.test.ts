@@ -18,6 +18,15 @@ function methodsOf(entries: readonly Entry[]): readonly unknown[] {
 
 const said = ["initialize", "notifications/initialized", "tools/list", "tools/call", "tools/call"];
 
+test("a revision that is given twice is a mistake: the second would win silently", async () => {
+  const twice = ["--revision", "2025-11-25", "--revision", "2026-07-28"];
+  const { code, stderr } = await parlance(["run", "--once", ...twice, ...toolsServer]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining("parlance talk and check take several"),
+  });
+});
+
 test("a run of a command records what crosses, and shows it", async () => {
   using folder = new RecordingFolder();
   const { code, stdout } = await parlance(["run", "--once", "--revision", "2025-11-25", ...toolsServer], folder.env);

@@ -54,7 +54,8 @@ export interface ForceFlags {
 }
 
 /** Parses the version of a known revision. */
-export function parseRevision(text: string): string {
+export function parseRevision(text: string, earlier?: string): string {
+  if (earlier !== undefined) throw new InvalidArgumentError("Give it once; parlance talk and check take several.");
   if (versions.includes(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${versions.join(", ")}.`);
 }

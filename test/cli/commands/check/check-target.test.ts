@@ -111,6 +111,22 @@ test("violations of a server are printed with their places, and fail the check",
   expect(code).toBe(2);
 });
 
+test("rules and probes that are left out are not looked for, which is said", async () => {
+  const { code, stdout, stderr } = await parlance(
+    ["check", "--revision", "2025-11-25", "--timeout", "10s", "--except", "R-5,s-2", "--except", "XM-6"].concat(
+      "--",
+      process.execPath,
+      misbehaving,
+      "noisy",
+    ),
+  );
+  expect(stdout).toMatch(/^✖ 1 revision · \d+ probes/m);
+  expect(stdout).not.toMatch(/R-5|S-2|XM-6/);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("left out: R-5, S-2, XM-6\n") });
+  const wrong = await parlance(["check", "--except", "XM-99", tools]);
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no rule or probe XM-99") });
+});
+
 test("JUnit and SARIF say of a server what they say of a recording", async () => {
   const words = ["--revision", "2025-11-25", "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
   const junit = await parlance(["check", "--format", "junit", ...words]);

@@ -33,6 +33,8 @@ export interface CheckTargetOptions {
   readonly record?: string;
   readonly format: ReportFormat;
   readonly failOn: readonly Concern[];
+  /** The ids of rules and probes that are left out. */
+  readonly except: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
   /** The name of the variable with a token for another server. */
   readonly foreignTokenEnv?: string;
@@ -46,11 +48,12 @@ export async function checkTarget(
   options: CheckTargetOptions,
   { out, err, interrupt }: Invocation,
 ): Promise<number> {
-  const { timeout, revision: wanted, record, format, failOn, expectations } = options;
+  const { timeout, revision: wanted, record, format, failOn, except, expectations } = options;
   const examination = await examine(await routeTo(target), {
     ...(wanted !== undefined && { revisions: wanted.flatMap((version) => revisionOf(version) ?? []) }),
     timeout,
     signal: interrupt.stop,
+    except,
     refused: { foreign: options.foreignTokenEnv, otherUser: options.otherTokenEnv },
     onProgress: (words) => err.status(words),
     onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),
@@ -66,7 +69,7 @@ export async function checkTarget(
   const report = reportOf({
     source,
     conversation,
-    verdicts: [...failures, ...verdicts, ...refused],
+    verdicts: [...failures, ...verdicts, ...refused].filter(({ rule }) => !except.has(rule.id)),
     expectations,
     failOn,
   });

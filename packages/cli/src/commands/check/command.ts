@@ -7,6 +7,7 @@ import {
   type Expectation,
   Redaction,
   reportOf,
+  rules,
 } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
@@ -28,6 +29,7 @@ import { isRecording, sourceOf, uriOf } from "../../shared/recordings/read-recor
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
 import { secretOptions } from "../recordings/redact.js";
 import { checkTarget } from "./check-target.js";
+import { probes } from "./examination/examine.js";
 
 type Concern = CheckReport["failOn"][number];
 
@@ -36,6 +38,7 @@ interface CheckFlags extends ConversationFlags {
   readonly all?: true;
   readonly record?: string;
   readonly failOn?: readonly Concern[];
+  readonly except: ReadonlySet<string>;
   readonly allowUnanswered?: true;
   readonly portability?: true;
   readonly foreignTokenEnv?: string;
@@ -92,6 +95,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .addOption(
       new Option("--fail-on <concerns>", "the findings that fail the check, see below").argParser(readConcerns),
     )
+    .option("--except <ids>", "leave out these rules and probes, separated by commas; may be repeated", readIds)
     .option("--allow-unanswered", "do not fail on requests without a response")
     .option("--portability", "report what model providers refuse in tool definitions")
     .option("--expect <expectation>", "a condition that must hold, see below; may be repeated", expectation)
@@ -106,7 +110,8 @@ export function registerCheck(program: Command, invocation: Invocation): void {
       authorizationIn,
     )
     .option("--other-token-env <variable>", "the variable with a token of another user of the server", authorizationIn)
-    .setOptionValue("expect", []);
+    .setOptionValue("expect", [])
+    .setOptionValue("except", new Set());
   addConversationOptions(command, "how long to wait for each response", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
@@ -131,6 +136,15 @@ function readConcerns(text: string): readonly Concern[] {
   return words as readonly Concern[]; // Each was looked up.
 }
 
+function readIds(text: string, others: ReadonlySet<string>): ReadonlySet<string> {
+  const ids = text.toUpperCase().split(",");
+  const all = new Set([...rules, ...probes].map(({ id }) => id));
+  const unknown = ids.find((id) => !all.has(id) && !/^K-\d+$/.test(id)); // K-… are the findings of --portability.
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`There is no rule or probe ${unknown}; a report names them, as in R-1 and XA-2.`);
+  return new Set([...others, ...ids]);
+}
+
 function expectation(text: string, others: readonly Expectation[] = []): readonly Expectation[] {
   return [...others, readExpectation(text)];
 }
@@ -139,7 +153,8 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const { command, out, err, interrupt } = invocation;
   const path = command === undefined && word !== undefined ? await recordingOf(word) : undefined;
   const format = flags.json === true ? "json" : flags.format;
-  const { expect: expectations } = flags;
+  const { expect: expectations, except } = flags;
+  if (except.size > 0) err.print(err.style.dim(`left out: ${[...except].join(", ")}`));
   if (path === undefined) {
     const target = await withKeptToken(await chooseTarget(word, command, flags));
     // Many messages of an examination need no response; the probes report missing ones.
@@ -157,7 +172,8 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const failOn = (flags.failOn ?? defaultConcerns).filter(
     (concern) => concern !== "pending" || flags.allowUnanswered !== true,
   );
-  const verdicts = [...conversation.verdicts, ...(flags.portability === true ? conversation.portability() : [])];
+  const found = [...conversation.verdicts, ...(flags.portability === true ? conversation.portability() : [])];
+  const verdicts = found.filter(({ rule }) => !except.has(rule.id));
   const report = reportOf({ source, conversation, verdicts, damages, lineOf, expectations, failOn });
   printReport(format, { report, uri: uriOf(path), out, cover: (line) => redaction.words(line) });
   return interrupt.stop.aborted ? interrupt.exitCode : exitCodeOf(report);

@@ -59,6 +59,8 @@ export interface ExamineOptions {
   readonly signal: AbortSignal;
   /** Tokens that the server must refuse. Default: none. */
   readonly refused?: Pick<Access, "foreign" | "otherUser">;
+  /** The ids of probes that are not run. Default: none. */
+  readonly except?: ReadonlySet<string>;
   /** Called with the current step, in words. */
   readonly onProgress?: (words: string) => void;
   /** Called once if the server is slow to start, with the milliseconds that it has not responded. */
@@ -121,6 +123,7 @@ class RevisionExamination {
   readonly #writer: EntryWriter;
   readonly #known: Known;
   readonly #options: ExamineOptions;
+  readonly #probes: readonly Probe[];
   #clients = 0;
 
   constructor(
@@ -137,6 +140,7 @@ class RevisionExamination {
     this.#writer = writer;
     this.#known = known;
     this.#options = options;
+    this.#probes = probes.filter(({ id }) => options.except?.has(id) !== true);
   }
 
   async run(): Promise<RevisionResult> {
@@ -152,7 +156,7 @@ class RevisionExamination {
       return { revision, notSpoken, isLost: lostAfter !== undefined, results };
     }
     this.#known.lostAfter = undefined;
-    for (const probe of probes) {
+    for (const probe of this.#probes) {
       const result = await this.#ask(probe, subject);
       if (this.#options.signal.aborted) break; // An interrupted probe has no response to judge.
       if (result === undefined) continue;
@@ -182,7 +186,7 @@ class RevisionExamination {
 
   async #askWithoutToken(subject: Subject): Promise<readonly ProbeResult[]> {
     const results: ProbeResult[] = [];
-    for (const probe of probes.filter(({ needsNoToken }) => needsNoToken)) {
+    for (const probe of this.#probes.filter(({ needsNoToken }) => needsNoToken)) {
       const result = await this.#ask(probe, subject);
       if (this.#options.signal.aborted) break;
       if (result !== undefined) results.push(result);
