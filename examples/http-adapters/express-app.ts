@@ -51,13 +51,13 @@ app.get("/notes", (request, response) => {
   else response.json(notesOf(request.session.user));
 });
 
-const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
+const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", (error) => {
+  if (error) throw error; // The port is in use, for instance.
   const address = listener.address();
   if (typeof address === "object") console.log(`http://127.0.0.1:${address?.port}/mcp`);
 });
 
 process.once("SIGTERM", async () => {
-  listener.close();
-  await mcp.drain();
-  listener.closeAllConnections();
+  await mcp.drain(10_000); // Refuses new calls of tools with 503, and waits for those that run.
+  listener.close(); // The other routes answer what they have begun.
 });

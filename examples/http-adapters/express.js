@@ -10,13 +10,13 @@ app.all("/mcp", mcp);
 // Behind one, it takes what was parsed; and the path is for the application to choose.
 app.use("/parsed", express.json({ limit: "4mb" }), express.Router().all("/contacts", mcp));
 
-const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
+const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", (error) => {
+  if (error) throw error; // The port is in use, for instance.
   const address = listener.address();
   if (typeof address === "object") console.log(`http://127.0.0.1:${address?.port}/mcp`);
 });
 
 process.once("SIGTERM", async () => {
-  listener.close();
   await mcp.drain();
-  listener.closeAllConnections();
+  listener.close();
 });

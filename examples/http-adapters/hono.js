@@ -14,6 +14,6 @@ const listener = serve(
 );
 
 process.once("SIGTERM", async () => {
-  listener.close();
   await mcp.drain();
+  listener.close();
 });

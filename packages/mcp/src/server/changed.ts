@@ -13,7 +13,7 @@ export interface Changed {
    * Reports that the contents of a resource changed: clients that subscribed to exactly this URI, and may still read it, are notified.
    *
    * @example
-   * server.changed.resource("notes:/1", (auth) => auth?.subject === note.owner);
+   * server.changed.resource("notes:/1", (auth) => auth?.subject === "ada");
    *
    * @param visible the callers who may learn of it, by the rules of `visible` in a definition. Default: all who see the definition
    * @throws TypeError for a URI that is no string, and for a `visible` that is no function
