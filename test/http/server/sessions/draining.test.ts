@@ -46,8 +46,11 @@ describe("a server that drains", () => {
     const refused = await ask(statelessPost("tools/list"));
     expect({ status: refused.status, retry: refused.headers.get("retry-after") }).toEqual({ status: 503, retry: "1" });
     expect((await ask({ body: request(0, "initialize", {}) })).status).toBe(503);
-    expect((await ask(sessionPost(idle, ping))).body).toContain("this side is shutting down");
-    expect((await ask(sessionPost(session, ping))).body).toContain("this side is shutting down");
+    for (const each of [idle, session]) {
+      const { status, headers, body } = await ask(sessionPost(each, ping));
+      expect({ status, wait: headers.get("retry-after") }).toEqual({ status: 503, wait: "1" });
+      expect(body).toContain("this side is shutting down");
+    }
     expect(isDrained).toBe(false);
     for (const call of calls.values()) call("end");
     expect((await Promise.all(running)).map(said)).toEqual(["session has ended", "modern has ended"]);

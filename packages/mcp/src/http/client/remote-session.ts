@@ -120,8 +120,7 @@ export class RemoteSession implements Channel {
       });
       await readBody(response, emptyBytes, signal);
     } catch (error) {
-      const isGone = error instanceof LocalError && error.reason === "closed";
-      if (!isGone) this.#settings.report({ kind: "fault", method: "DELETE", error });
+      if (!isConnectionError(error)) this.#settings.report({ kind: "fault", method: "DELETE", error });
     }
   }
 
@@ -367,4 +366,11 @@ function versionIn(text: string): string | undefined {
   const version = isObject(result) ? result.protocolVersion : undefined;
   const revision = typeof version === "string" ? revisionOf(version) : undefined;
   return revision?.facts.httpVersionHeader === "after initialize" ? revision.version : undefined;
+}
+
+/** Whether the system could not connect, or lost the connection: its errors have codes, such as `ECONNREFUSED`. */
+function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.cause !== undefined) return isConnectionError(error.cause);
+  return "code" in error && typeof error.code === "string";
 }

@@ -122,6 +122,8 @@ export class SessionChannel implements Channel {
     const messages = elementsOf(posted);
     const ids: Id[] = [];
     for (const each of messages) if (!(each instanceof Problem) && isRequest(each)) ids.push(each.id);
+    // While the server drains, the answers of running calls still arrive.
+    if (ids.length > 0 && this.#endpoint.closing.aborted) return closingResponse();
     const repeated = ids.find((id) => this.#responses.has(idKey(id)));
     if (repeated !== undefined) return errorResponse(400, problemError(inFlightProblem(repeated)), repeated);
     if (ids.length === 0 && !messages.some((each) => each instanceof Problem)) {
