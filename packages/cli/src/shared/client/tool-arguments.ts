@@ -13,8 +13,8 @@ export interface WrittenArgument {
 
 /** The forms of arguments, for help pages. */
 export const argumentHelp = `Arguments are written as
-  name=text     a number or true/false if the tool's inputSchema has that type,
-                otherwise a string
+  name=text     a number, true/false, an array or an object if the tool's
+                inputSchema has that type, otherwise a string
   name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
 
 /** Parses arguments. @throws Failure for an invalid or duplicate argument */
@@ -74,11 +74,22 @@ function coerce(text: string, schema: unknown): unknown {
   const types = new Set<unknown>(Array.isArray(type) ? type : [type]);
   if (types.has("string")) return text;
   if (types.has("boolean") && words.has(text)) return words.get(text);
+  if (types.has("array") || types.has("object")) return compound(text, types) ?? text;
   const [literal, , fraction = "", exponent] = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.exec(text) ?? [];
   if (literal === undefined) return text;
   const isWhole = exponent === undefined ? /^\.?0*$/.test(fraction) : Number.isInteger(Number(literal));
   // An integer beyond 2^53 is kept exact.
   return types.has("number") || (types.has("integer") && isWhole) ? ExactNumber.parse(literal) : text;
+}
+
+/** The array or object that a text is as JSON, if the schema has that type. */
+function compound(text: string, types: ReadonlySet<unknown>): unknown {
+  try {
+    const value = ExactNumber.parse(text);
+    return (Array.isArray(value) ? types.has("array") : isObject(value) && types.has("object")) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A call of the command line. */
