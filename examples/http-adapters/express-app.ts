@@ -58,6 +58,6 @@ const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", (erro
 });
 
 process.once("SIGTERM", async () => {
-  await mcp.drain(10_000); // Refuses new calls of tools with 503, and waits for those that run.
+  await mcp.drain(10_000); // Refuses new requests at /mcp with 503, and waits for running calls.
   listener.close(); // The other routes answer what they have begun.
 });
