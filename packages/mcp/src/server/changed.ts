@@ -3,7 +3,8 @@ import { kindOf } from "../base/json.js";
 import type { Authentication } from "../jsonrpc/call.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
 import type { Changes } from "../session/change-feed.js";
-import { isVisible, requireVisible, type ScopedDefinition } from "./required-scopes.js";
+import { isVisible } from "./features/registry.js";
+import { requireVisible, type ScopedDefinition } from "./required-scopes.js";
 
 type Visible = ScopedDefinition["visible"];
 

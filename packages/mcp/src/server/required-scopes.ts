@@ -1,7 +1,6 @@
 import { kindOf } from "../base/json.js";
-import { type Authentication, type Identity, identityOf } from "../jsonrpc/call.js";
+import type { Identity } from "../jsonrpc/call.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
-import { atOnce } from "../jsonrpc/hooks.js";
 import type { Operation } from "./servable.js";
 
 /** The members of a definition that say who may use it. */
@@ -19,17 +18,6 @@ export interface ScopedDefinition {
    * of a change is not sent. Not called on stdio and in memory. Default: every caller sees it.
    */
   readonly visible?: (auth: Identity | undefined) => boolean;
-}
-
-/** What only some callers may see. */
-export interface Visibility {
-  readonly visible: ScopedDefinition["visible"];
-}
-
-/** Whether a caller sees it. A local caller sees everything. @throws HookError if the function of the application fails */
-export function isVisible({ visible }: Visibility, auth: Authentication): boolean {
-  if (visible === undefined || auth === undefined) return true;
-  return atOnce("visible", () => visible(identityOf(auth))) === true;
 }
 
 /** Thrown for a caller that lacks a scope. A transport over HTTP responds with 403 and a challenge. */

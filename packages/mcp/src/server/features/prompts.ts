@@ -22,12 +22,12 @@ import { isRawShape, type RawShape } from "../../schema/raw-shape.js";
 import { Context, withoutArguments } from "../context.js";
 import { type ErrorCodes, missingCodes } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
-import { requireAccess, requireScopes, type ScopedDefinition, type Visibility } from "../required-scopes.js";
+import { requireAccess, requireScopes, type ScopedDefinition } from "../required-scopes.js";
 import type { Operation } from "../servable.js";
 import { type Completed, type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
-import { type Registration, Registry } from "./registry.js";
+import { type Registration, Registry, type Visibility } from "./registry.js";
 
 /** Definition of a prompt: title, description and arguments. */
 export interface PromptDefinition<Arguments extends PromptArguments | undefined = undefined>

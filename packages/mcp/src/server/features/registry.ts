@@ -1,7 +1,8 @@
-import type { Authentication } from "../../jsonrpc/call.js";
+import { type Authentication, identityOf } from "../../jsonrpc/call.js";
+import { atOnce } from "../../jsonrpc/hooks.js";
 import type { JsonObject } from "../../protocol/json.js";
 import type { ChangeVisibility } from "../../session/change-feed.js";
-import { isVisible, type Visibility } from "../required-scopes.js";
+import type { ScopedDefinition } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";
 import { type ListShape, pageOf } from "./paginate.js";
 
@@ -172,4 +173,15 @@ export class Registry<Entry extends Visibility> {
     const isForAll = entries.some(({ visible }) => visible === undefined);
     this.#options.onChange(isForAll ? undefined : (auth) => entries.some((entry) => isVisible(entry, auth)));
   }
+}
+
+/** What only some callers may see. */
+export interface Visibility {
+  readonly visible: ScopedDefinition["visible"];
+}
+
+/** Whether a caller sees it. A local caller sees everything. @throws HookError if the function of the application fails */
+export function isVisible({ visible }: Visibility, auth: Authentication): boolean {
+  if (visible === undefined || auth === undefined) return true;
+  return atOnce("visible", () => visible(identityOf(auth))) === true;
 }

@@ -18,9 +18,9 @@ import type { RawShape } from "../../schema/raw-shape.js";
 import { isStandardSchema } from "../../schema/standard-schema.js";
 import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
 import { type Context, withoutArguments } from "../context.js";
-import { requireAccess, type ScopedDefinition, type Visibility } from "../required-scopes.js";
+import { requireAccess, type ScopedDefinition } from "../required-scopes.js";
 import { requireArguments } from "./definition-arguments.js";
-import type { Registration } from "./registry.js";
+import type { Registration, Visibility } from "./registry.js";
 
 /** Definition of a tool: title, description, annotations and schemas. */
 export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined>

@@ -16,9 +16,10 @@ import type {
 import type { ReadResourceResult, ResourceTemplate } from "../../../protocol/types/resources.js";
 import type { Context } from "../../context.js";
 import type { InputRequired } from "../../input/input-request.js";
-import { requireAccess, type ScopedDefinition, type Visibility } from "../../required-scopes.js";
+import { requireAccess, type ScopedDefinition } from "../../required-scopes.js";
 import { type Completers, completersFor } from "../completion.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "../feature.js";
+import type { Visibility } from "../registry.js";
 import { ownUriFault } from "./uri.js";
 import {
   type TemplateVariables,
