@@ -60,16 +60,19 @@ export class NodeExchange implements HttpExchange, EventSink {
 
   header(name: string): string | undefined {
     const value = this.#headers[name];
-    if (value === undefined || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
+    if (typeof value !== "string" || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
+    // What was sent is looked at only to find more than one value: a middleware may have changed the one in `headers`.
     const { rawHeaders } = this.#request;
-    let values: string | undefined;
+    let sent = "";
+    let count = 0;
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const other = rawHeaders[at] as string;
       if (other.length !== name.length || other.toLowerCase() !== name) continue;
       const each = rawHeaders[at + 1] as string;
-      values = values === undefined ? each : `${values}, ${each}`;
+      sent = count === 0 ? each : `${sent}, ${each}`;
+      count += 1;
     }
-    return values ?? "";
+    return count > 1 ? sent : value;
   }
 
   text(maxBytes: number, budget: ByteBudget): Promise<string> | string {

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer as createHttpServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { nodeHandler } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
+import { expect, onTestFinished, test } from "vitest";
+import { modern, stateless } from "../../testing/frames.js";
+
+/** The URL of a server of one user, `ada`, behind a middleware of the application. */
+async function behind(middleware: (request: IncomingMessage) => void): Promise<string> {
+  const handler = nodeHandler(createServer({ name: "notes", version: "1" }), {
+    auth: (asked) => (asked.header("authorization") === "Bearer key" ? { principal: "ada" } : undefined),
+  });
+  const http = createHttpServer((request, response) => {
+    middleware(request);
+    handler(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => {
+    handler.close();
+    http.closeAllConnections();
+    http.close();
+  });
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+}
+
+async function discover(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { status } = await fetch(url, {
+    method: "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "mcp-method": "server/discover",
+      "mcp-protocol-version": modern,
+      ...headers,
+    },
+    body: stateless(1, "server/discover"),
+  });
+  return status;
+}
+
+const json = "application/json";
+
+test("a middleware may give the token of a request, for example from a cookie", async () => {
+  const url = await behind((request) => {
+    const key = /^session=(\w+)$/.exec(request.headers.cookie ?? "")?.[1];
+    if (key !== undefined) request.headers.authorization = `Bearer ${key}`;
+  });
+  expect(await discover(url, { "content-type": json, cookie: "session=key" })).toBe(200);
+  expect(await discover(url, { "content-type": json, cookie: "session=other" })).toBe(401);
+});
+
+test("a middleware may mend the type of a body", async () => {
+  const url = await behind((request) => {
+    request.headers["content-type"] = json;
+  });
+  expect(await discover(url, { "content-type": "text/plain", authorization: "Bearer key" })).toBe(200);
+});
