@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../../http/server/peers.js";
+import { closeWhenVanished } from "../vanished-peers.js";
 
 /** The maximum number of concurrent connections of a `node:http` server. */
 export interface ConnectionBounds {
@@ -9,6 +10,21 @@ export interface ConnectionBounds {
 }
 
 export const defaultConnections: ConnectionBounds = { max: 4_096, maxPerAddress: 256 };
+
+/** Limits on the time and size of a request until it is complete. */
+const requestBounds = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 16 * 1024,
+  // TCP keep-alive probes an idle connection, and closes it after ten seconds without a response: within 15 s. It does
+  // not probe while sent data is unacknowledged; `closeWhenVanished` handles that.
+  keepAlive: true,
+  keepAliveInitialDelay: 5_000,
+} as const;
+const maxHeadersCount = 100;
+const maxRequestsPerSocket = 10_000;
 
 interface Connection {
   readonly socket: Duplex;
@@ -45,19 +61,33 @@ class AddressConnections extends Set<Connection> {
 /** The maximum number of idle connections per network address and second that are closed to make room. */
 const mostRoomMade = 32;
 
+export interface BoundedServer {
+  readonly server: Server;
+  /**
+   * To be called with each upgrade request. It is no event listener here, because with an `upgrade` listener Node stops
+   * answering upgrade requests of servers that do not support them.
+   */
+  readonly upgraded: (request: IncomingMessage) => void;
+}
+
 /**
- * Limits the connections of a server, in total and per network address. At the limit, a new connection replaces the one
- * that was idle longest (with no request, or an incomplete one). If none is idle, or too many were replaced in this
- * second, the new connection is closed.
- *
- * @returns a function to call with each upgrade request. It is not an event listener here, because with an `upgrade`
- * listener Node stops answering upgrade requests of servers that do not support them.
+ * A server with limits on the time and size of a request, and on its connections, in total and per network address. At
+ * that limit, a new connection replaces the one that was idle longest (with no request, or an incomplete one). If none
+ * is idle, or too many were replaced in this second, the new connection is closed.
  */
-export function boundConnections(server: Server, bounds: ConnectionBounds): (request: IncomingMessage) => void {
-  const connections = new HttpConnections(bounds);
-  server.on("connection", (socket) => connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown"));
-  server.on("request", connections.requested);
-  return connections.requested;
+export function boundedServer(max: ConnectionBounds, listener: RequestListener): BoundedServer {
+  const connections = new HttpConnections(max);
+  // One listener for both, because Node copies the list of several at each event.
+  const server = createServer(requestBounds, (request, response) => {
+    connections.requested(request, response);
+    listener(request, response);
+  });
+  server.on("connection", (socket) => {
+    closeWhenVanished(socket);
+    connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown");
+  });
+  Object.assign(server, { maxHeadersCount, maxRequestsPerSocket });
+  return { server, upgraded: (request) => connections.requested(request) };
 }
 
 class HttpConnections {
@@ -93,7 +123,7 @@ class HttpConnections {
   }
 
   /** @param response undefined for an upgrade */
-  readonly requested = (request: IncomingMessage, response?: ServerResponse): void => {
+  requested(request: IncomingMessage, response?: ServerResponse): void {
     const connection = this.#bySocket.get(request.socket);
     if (connection === undefined) return;
     this.#requests += 1;
@@ -102,7 +132,7 @@ class HttpConnections {
     connection.earlier = connection.response;
     connection.response = response;
     connection.isUpgraded = response === undefined;
-  };
+  }
 
   #makeRoom(own: AddressConnections): boolean {
     const { max, maxPerAddress } = this.#bounds;

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isResourceServer, pathsOfAuth } from "../../auth/resource-server.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
@@ -9,8 +9,7 @@ import { reporterOf } from "../../jsonrpc/hooks.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import { describeAddress, listen } from "../listen.js";
 import { closedOf, defaultGrace, type Serving } from "../serving.js";
-import { closeWhenVanished } from "../vanished-peers.js";
-import { boundConnections, defaultConnections } from "./http-connections.js";
+import { boundedServer, defaultConnections } from "./http-connections.js";
 import { NodeExchange } from "./http-exchange.js";
 import { type NodeHandler, nodeHandler } from "./node-handler.js";
 
@@ -60,21 +59,6 @@ export interface HttpServer extends Serving {
   readonly port: number;
 }
 
-/** Limits on the time and size of a request until it is complete. */
-const bounds = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
-  maxHeaderSize: 16 * 1024,
-  // TCP keep-alive probes an idle connection, and closes it after ten seconds without a response: within 15 s. It does
-  // not probe while sent data is unacknowledged; `closeWhenVanished` handles that.
-  keepAlive: true,
-  keepAliveInitialDelay: 5_000,
-} as const;
-const maxHeadersCount = 100;
-const maxRequestsPerSocket = 10_000;
-
 /**
  * Listens for MCP clients of every revision. Reachable from this machine only, unless `host` is set.
  *
@@ -98,18 +82,18 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.auth !== undefined });
   const { auth } = rest;
   const authPaths = (): readonly string[] => (isResourceServer(auth) ? pathsOfAuth(auth) : []);
-  const server = boundedServer((request, response) => {
+  const perAddress = rest.addressOf === undefined ? defaultConnections.maxPerAddress : Number.POSITIVE_INFINITY;
+  const connections = {
+    max: maxConnections ?? defaultConnections.max,
+    maxPerAddress: maxConnectionsPerAddress ?? perAddress,
+  };
+  const { server } = boundedServer(connections, (request, response) => {
     if (isAt(paths, request.url) || isAt(authPaths(), request.url)) return handler(request, response);
     // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
     const exchange = new NodeExchange(request, response);
     const foreign = checkOrigin(exchange.header("host"), exchange.header("origin"), exchange.ends);
     const { status, reason } = foreign ?? { status: 404, reason: nothingHere(paths) };
     exchange.respond(refusal(status, reason));
-  });
-  const perAddress = rest.addressOf === undefined ? defaultConnections.maxPerAddress : Number.POSITIVE_INFINITY;
-  boundConnections(server, {
-    max: maxConnections ?? defaultConnections.max,
-    maxPerAddress: maxConnectionsPerAddress ?? perAddress,
   });
   await listen(server, { port, host, exposed: true }); // `requireAuthentication` checked that.
   // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
@@ -131,12 +115,6 @@ export function requireAuthentication(host: string, isAllowed: boolean): void {
   if (isAllowed || isLoopback(host)) return;
   const remedy = "set auth, or exposed: true if that is intended";
   throw new TypeError(`Any machine that can reach ${host} could call this server without authentication: ${remedy}`);
-}
-
-/** A server with time and size limits. */
-export function boundedServer(listener: RequestListener): Server {
-  const server = createServer(bounds, listener).on("connection", closeWhenVanished);
-  return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket });
 }
 
 /**

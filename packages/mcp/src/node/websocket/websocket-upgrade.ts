@@ -27,9 +27,9 @@ import { requireServable, type Servable } from "../../server/servable.js";
 import { serveChannel } from "../../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
 import { WebSocketChannel } from "../../transport/websocket.js";
-import { boundConnections, defaultConnections } from "../http/http-connections.js";
+import { boundedServer, defaultConnections } from "../http/http-connections.js";
 import { NodeExchange } from "../http/http-exchange.js";
-import { boundedServer, isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
+import { isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
 import { describeAddress, listen } from "../listen.js";
 import { closedOf, defaultGrace, requireConnection, type Serving } from "../serving.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
@@ -329,15 +329,12 @@ export async function serveWebSocket(
   const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
   requireAuthentication(host, exposed || rest.auth !== undefined);
   const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
-  const server = boundedServer((request, response) => {
+  const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
+  const connections = { max: maxConnections + spare, maxPerAddress: maxConnectionsPerAddress + spare };
+  const { server, upgraded } = boundedServer(connections, (request, response) => {
     new NodeExchange(request, response).respond(
       refusal(426, "only WebSockets are served here", { upgrade: "websocket" }),
     );
-  });
-  const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
-  const upgraded = boundConnections(server, {
-    max: maxConnections + spare,
-    maxPerAddress: maxConnectionsPerAddress + spare,
   });
   server.on("upgrade", (request, socket, head) => {
     upgraded(request);
