@@ -45,6 +45,19 @@ describe.each(eras)("--answer in %s", (revision) => {
     expect(code).toBe(0);
   });
 
+  test.concurrent("that leaves out a required field fails, and shows an answer that does not", async () => {
+    const [none, some] = await Promise.all([
+      call("--answer", "accept", "book"),
+      call("--answer", '{"meal":"v"}', "book"),
+    ]);
+    for (const { code, stderr } of [none, some]) {
+      expect(stderr).toContain(`\n  → --answer '{"name":"…","meal":"v"}' fills in the form\n`);
+      expect(stderr).toContain("/name expected string, got nothing");
+      expect(code).toBe(revision === "2025-11-25" ? 5 : 1); // The tool fails; there, the client cannot repeat the call.
+    }
+    expect((await call("--answer", "decline", "book")).stderr).not.toContain("→");
+  });
+
   test.concurrent("fills in a form over HTTP", async () => {
     const answer = ["--revision", revision, "--answer", '{"extras":["bag"]}'];
     const { stdout } = await overHttp("call", ...answer, "extras");

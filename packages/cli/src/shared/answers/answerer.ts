@@ -59,16 +59,20 @@ export class Answerer {
   }
 
   async #elicit(params: ElicitFormParams, signal: AbortSignal): Promise<ElicitResult> {
+    const example = exampleOf(params);
     const written = this.#forms.next();
     if (written !== undefined) {
       const { action, content } = written;
       this.#say(params.message, content === undefined ? action : `${action} ${jsonLine(content)}`);
+      const missing =
+        action === "accept" ? Object.keys(example).filter((name) => !Object.hasOwn(content ?? {}, name)) : [];
+      if (missing.length > 0) this.#suggest(`--answer '${jsonLine(example)}' fills in the form`);
       return written;
     }
     const asked = await this.#ask(`fill in a form: ${params.message}`, signal, (talk) => fillIn(params, talk));
     if (asked === "ended") return { action: "cancel" };
     if (asked !== undefined) return asked;
-    this.#decline(params.message, `--answer '${exampleOf(params)}'`);
+    this.#decline(params.message, `--answer '${jsonLine(example)}'`);
     return { action: "decline" };
   }
 
@@ -135,11 +139,13 @@ export class Answerer {
 
   #decline(question: string, remedy: string): void {
     const { print, style } = this.#err;
-    print(
-      ...visibleLines(`the server asks: ${question}`).map(style.yellow),
-      "  declined: stdin is not a terminal",
-      ...visibleLines(remedy).map((line) => `  ${style.dim("→")} ${line} answers it`),
-    );
+    print(...visibleLines(`the server asks: ${question}`).map(style.yellow), "  declined: stdin is not a terminal");
+    this.#suggest(`${remedy} answers it`);
+  }
+
+  #suggest(remedy: string): void {
+    const { print, style } = this.#err;
+    print(...visibleLines(remedy).map((line) => `  ${style.dim("→")} ${line}`));
   }
 }
 

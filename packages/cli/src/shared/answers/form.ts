@@ -48,11 +48,11 @@ async function askField(field: Field, talk: Talk): Promise<unknown> {
   }
 }
 
-/** An example for the command line: each required field with its first allowed value. */
-export function exampleOf({ requestedSchema }: ElicitFormParams): string {
+/** An example for the command line: each required field that has no default, with its first allowed value. */
+export function exampleOf({ requestedSchema }: ElicitFormParams): JsonObject {
   const required = fieldsOf(requestedSchema).filter((field) => field.isRequired && field.standard === undefined);
   const entries = required.map(({ name, choices: [choice], schema }) => [name, choice?.value ?? sample(schema)]);
-  return JSON.stringify(Object.fromEntries(entries));
+  return Object.fromEntries(entries);
 }
 
 function sample(schema: unknown): unknown {
