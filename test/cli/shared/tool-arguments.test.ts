@@ -1,5 +1,6 @@
+import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
-import { argumentsFor, parseArguments } from "../../../packages/cli/src/shared/client/tool-arguments.js";
+import { argumentsFor, parseArguments, parseCall } from "../../../packages/cli/src/shared/client/tool-arguments.js";
 
 const properties = {
   tags: { type: "array" },
@@ -18,4 +19,38 @@ test.each([
   ["a text, where the schema has no such argument", "other=[1]", { other: "[1]" }],
 ])("an argument is %s", (_what, written, args) => {
   expect(argumentsFor(parseArguments([written]), { type: "object", properties })).toEqual(args);
+});
+
+test.each([
+  ["an object is all of them", ['{"tags":["a"],"n":1}'], { tags: ["a"], n: 1 }],
+  ["an object is several of them", ['{"text":"x=y"}', "tags=[1]"], { text: "x=y", tags: [1] }],
+  ["a text of an object is not read by the schema", ['{"tags":"[1]"}'], { tags: "[1]" }],
+  ["a number beyond 2^53 stays exact", ['{"n":9007199254740993}'], { n: ExactNumber.parse("9007199254740993") }],
+])("%s", (_what, words, args) => {
+  expect(argumentsFor(parseArguments(words), { type: "object", properties })).toEqual(args);
+});
+
+test.each([
+  ["{a:1}", /^\{a:1\} is not JSON: /],
+  ['{"a":1}]', /^\{"a":1\}\] is not JSON: /],
+])("the object %j is refused", (word, message) => {
+  expect(() => parseArguments([word])).toThrow(message);
+});
+
+test("an argument stands in an object or beside it", () => {
+  expect(() => parseArguments(['{"a":1}', "a=2"])).toThrow("the argument a is given twice");
+});
+
+test.each([
+  ['add {"a":1}', { a: 1 }],
+  ['add {"a":{"b":["c d"]}} n:=2', { a: { b: ["c d"] }, n: 2 }],
+  ['add tags=["a","b c"]', { tags: ["a", "b c"] }],
+  ['add tags:=["it\'s"]', { tags: ["it's"] }],
+  ['add either:=["a \\"quote\\""]', { either: ['a "quote"'] }],
+  ["add n:='[\"a\"]'", { n: ["a"] }],
+  ['add text="see [1] and {x}" n:=1', { text: "see [1] and {x}", n: 1 }],
+  ["add text=[x", { text: "[x" }],
+])("--call %j", (text, args) => {
+  const { tool, args: written } = parseCall(text);
+  expect({ tool, args: argumentsFor(written, { type: "object", properties }) }).toEqual({ tool: "add", args });
 });

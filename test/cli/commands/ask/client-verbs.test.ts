@@ -43,7 +43,7 @@ async function ask(revision: string, transport: string, verb: string, ...words: 
 test.concurrent.each(conversations)("read, prompt and complete work in %s over %s", async (revision, transport) => {
   const [read, prompt, complete] = await Promise.all([
     ask(revision, transport, "read", "notes:/today"),
-    ask(revision, transport, "prompt", "review", "language=php"),
+    ask(revision, transport, "prompt", "review", '{"language":"php"}'),
     ask(revision, transport, "complete", "review", "language=p"),
   ]);
   expect(read.stderr).toMatch(/(?:^|\n)\d+\.?\d* m?s · \d+ B · ok\n$/);

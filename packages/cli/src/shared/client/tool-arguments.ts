@@ -3,23 +3,19 @@ import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
 import { splitWords } from "../target/target.js";
 
-/** An argument as it was written: `name=text`, or `name:=json`. */
-export interface WrittenArgument {
-  readonly name: string;
-  readonly text: string;
-  /** Whether the text is JSON. */
-  readonly verbatim: boolean;
-}
+/** An argument as it was written: a text, whose type the schema decides, or a value, from JSON. */
+export type WrittenArgument = { readonly name: string } & ({ readonly text: string } | { readonly value: unknown });
 
 /** The forms of arguments, for help pages. */
 export const argumentHelp = `Arguments are written as
   name=text     a number, true/false, an array or an object if the tool's
                 inputSchema has that type, otherwise a string
-  name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'`;
+  name:=json    any JSON: count:=3  tags:='["a","b"]'  filter:='{"since":"now"}'
+  '{"name":…}'  all of them, or several, as a JSON object`;
 
 /** Parses arguments. @throws Failure for an invalid or duplicate argument */
 export function parseArguments(words: readonly string[]): readonly WrittenArgument[] {
-  const parsed = words.map(parseArgument);
+  const parsed = words.flatMap(parseArgument);
   const twice = parsed.find(({ name }, index) => parsed.findIndex((each) => each.name === name) < index);
   if (twice !== undefined) throw usageFailure(`the argument ${twice.name} is given twice`);
   return parsed;
@@ -27,40 +23,51 @@ export function parseArguments(words: readonly string[]): readonly WrittenArgume
 
 /** Parses arguments that are always text, such as those of prompts. @throws Failure */
 export function parseTextArguments(words: readonly string[]): Readonly<Record<string, string>> {
-  const parsed = parseArguments(words);
-  const json = parsed.find(({ verbatim }) => verbatim);
-  if (json !== undefined)
-    throw usageFailure(`${json.name} is text here, and not JSON`, `${json.name}=${json.text} gives the text itself`);
-  return Object.fromEntries(parsed.map(({ name, text }) => [name, text]));
+  return Object.fromEntries(
+    parseArguments(words).map((argument) => {
+      const { name } = argument;
+      const text = "text" in argument ? argument.text : argument.value;
+      if (typeof text === "string") return [name, text];
+      const json = ExactNumber.stringify(text);
+      throw usageFailure(`${name} is text here, and not JSON`, `${name}='${json}' gives the text itself`);
+    }),
+  );
 }
 
-function parseArgument(word: string): WrittenArgument {
+function parseArgument(word: string): readonly WrittenArgument[] {
+  if (word.startsWith("{")) return membersOf(word);
   const [, name, colon, text = ""] = /^(.+?)(:?)=(.*)$/s.exec(word) ?? [];
   const isUrl = /^(?:https?|wss?):\/\//.test(word);
   const remedy = isUrl ? "the target comes before the name of the tool" : "write name=text or name:=json";
   if (name === undefined) throw usageFailure(`${word} is not an argument`, remedy);
-  return { name, text, verbatim: colon === ":" };
+  return [colon === "" ? { name, text } : { name, value: json(text, word, `${name}=${text} gives the text itself`) }];
 }
 
-/** The arguments of a call, typed by the schema of the tool. @throws Failure for invalid JSON */
+/** The members of a JSON object, each as an argument. */
+function membersOf(word: string): readonly WrittenArgument[] {
+  const value = json(word, word, `in a shell, put it in single quotes: '{"name":"Ada"}'`);
+  return Object.entries(value as JsonObject).map(([name, value]) => ({ name, value })); // It starts with a brace.
+}
+
+function json(text: string, word: string, remedy: string): unknown {
+  try {
+    return ExactNumber.parse(text);
+  } catch (error) {
+    throw usageFailure(`${word} is not JSON: ${error instanceof Error ? error.message : String(error)}`, remedy);
+  }
+}
+
+/** The arguments of a call, typed by the schema of the tool. */
 export function argumentsFor(written: readonly WrittenArgument[], inputSchema: JsonObject): JsonObject {
   const properties = isObject(inputSchema.properties) ? inputSchema.properties : {};
   // `fromEntries` defines members, so that `__proto__` is an ordinary name.
   return Object.fromEntries(
-    written.map(({ name, text, verbatim }) => [
-      name,
-      verbatim ? json(name, text) : coerce(text, Object.hasOwn(properties, name) ? properties[name] : undefined),
-    ]),
+    written.map((argument) => {
+      const { name } = argument;
+      if ("value" in argument) return [name, argument.value];
+      return [name, coerce(argument.text, Object.hasOwn(properties, name) ? properties[name] : undefined)];
+    }),
   );
-}
-
-function json(name: string, text: string): unknown {
-  try {
-    return ExactNumber.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`${name}:=${text} is not JSON: ${why}`, `${name}=${text} gives the text itself`);
-  }
 }
 
 const words: ReadonlyMap<string, boolean> = new Map([
@@ -100,8 +107,40 @@ export interface WantedCall {
 
 /** Parses the value of `--call`. @throws Failure */
 export function parseCall(text: string): WantedCall {
-  const [tool, ...args] = splitWords(text) ?? [];
+  const [tool, ...args] = splitWords(quoteJson(text)) ?? [];
   if (tool === undefined)
     throw usageFailure(`--call ${text}: name the tool, close the quotes`, '--call "add a:=2 b:=3"');
   return { tool, args: parseArguments(args) };
+}
+
+/** Puts the arrays and objects of a text in quotes, so that their own quotes are not taken for those of the text. */
+function quoteJson(text: string): string {
+  const place = /'[^']*'|"(?:[^"\\]|\\.)*"|(?<=^|[\s=])[{[]/gs;
+  let quoted = "";
+  let end = 0;
+  for (let found = place.exec(text); found !== null; found = place.exec(text)) {
+    const json = /^[{[]/.test(found[0]) ? jsonAt(text, found.index) : undefined;
+    if (json === undefined) continue;
+    quoted += `${text.slice(end, found.index)}"${json.replace(/["\\]/g, "\\$&")}"`;
+    end = place.lastIndex = found.index + json.length;
+  }
+  return quoted + text.slice(end);
+}
+
+/** The array or object that begins there; undefined if it is no JSON. */
+function jsonAt(text: string, start: number): string | undefined {
+  for (const { index } of text.matchAll(/[}\]]/g)) {
+    const candidate = text.slice(start, index + 1);
+    if (index > start && isJson(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
