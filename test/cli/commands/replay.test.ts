@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
 import type { Entry } from "@parlance/wire";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { opening, recorded, type Said, stdioFrame } from "../../wire/recording/recorded.js";
 import { parlance, type Ran, start, toolsServer } from "../run.js";
 import { Scratch } from "../scratch.js";
@@ -129,6 +131,58 @@ test("a live server that is driven by a recording is held against it, and record
   const same = await parlance(["replay", again, "--as", "client", "--strict", ...toolsServer]);
   expect(same.stdout).toContain("✓ no difference");
   expect(same.code).toBe(0);
+});
+
+describe("a server that does not answer the recorded client at all", () => {
+  const call: readonly Said[] = [...opening(version), '→ {"jsonrpc":"2.0","id":1,"method":"tools/list"}'];
+
+  test.concurrent("has ended: 3, with its exit code and stderr", async () => {
+    using scratch = new Scratch();
+    const path = scratch.write("a.parlance.jsonl", recorded(...call));
+    const program = 'console.error("no database"); process.exit(7)';
+    const { code, stdout, stderr } = await parlance(["replay", path, "--as", "client", "--", "node", "-e", program]);
+    expect(stderr).toContain('✖ "node" exited with code 7; its last lines on stderr:\n  │ no database\n');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+
+  test.concurrent("cannot be started: 3", async () => {
+    using scratch = new Scratch();
+    const path = scratch.write("a.parlance.jsonl", recorded(...call));
+    const { code, stdout, stderr } = await parlance(["replay", path, "--as", "client", "--", "no-such-command"]);
+    expect(stderr).toContain('✖ "no-such-command" could not be started: no such command');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+
+  test.concurrent("refuses it over HTTP: 3, with the remedy of the status", async () => {
+    using scratch = new Scratch();
+    const path = scratch.write("a.parlance.jsonl", recorded(...call));
+    await using http = await serveHttp(createServer({ name: "notes", version: "1" }), { auth: () => undefined });
+    const { code, stdout, stderr } = await parlance(["replay", path, "--as", "client", http.url]);
+    expect(stderr).toContain("✖ the server refuses the request: HTTP 401 Unauthorized\n  │ ");
+    expect(stderr).toContain("  → authenticate: --header 'Authorization: Bearer <token>'\n");
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+
+  test.concurrent("cannot be reached: 3", async () => {
+    using scratch = new Scratch();
+    const path = scratch.write("a.parlance.jsonl", recorded(...call));
+    const http = await serveHttp(createServer({ name: "notes", version: "1" }));
+    await http.close();
+    const { code, stdout, stderr } = await parlance(["replay", path, "--as", "client", http.url]);
+    expect(stderr).toContain("ECONNREFUSED");
+    expect(stderr).toContain("  → nothing listens there");
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+});
+
+test("a server that refuses what it refused in the recording is compared, as any other", async () => {
+  using scratch = new Scratch();
+  const path = scratch.at("refused.parlance.jsonl");
+  await using http = await serveHttp(createServer({ name: "notes", version: "1" }), { auth: () => undefined });
+  await parlance(["run", "--once", "--record", path, http.url]);
+  const { code, stdout } = await parlance(["replay", path, "--as", "client", "--strict", http.url]);
+  expect(stdout).toContain("✓ no difference");
+  expect(code).toBe(0);
 });
 
 test("the recorded client is played at the recorded speed, or at a factor of it", async () => {

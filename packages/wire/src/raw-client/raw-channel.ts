@@ -49,8 +49,8 @@ export class RawChannel implements RawClient {
     this.#channel.open({
       frame: (text) => dispatch(text, this, this.#pending),
       refuse: () => undefined,
-      end: () => {
-        this.#pending.end();
+      end: (error) => {
+        this.#pending.end(error);
         this.#recordExit();
       },
     });

@@ -11,7 +11,7 @@ export interface RawReply {
   readonly silence: "nothing was owed" | "no answer in time" | "the server ended" | undefined;
   /** The head of the HTTP response, and the beginning of its body. */
   readonly http?: RawResponse;
-  /** Why there is no HTTP response. */
+  /** Why the connection ended, or why there is no HTTP response. */
   readonly error?: unknown;
 }
 
@@ -88,7 +88,7 @@ export class PendingReplies {
   readonly #waiting = new Map<string, (reply: RawReply) => void>();
   readonly #timeout: number;
   #nextTimeout: number;
-  #ended = false;
+  #end: RawReply | undefined;
 
   /** @param timeout milliseconds; @param firstTimeout those for the first answer, during which a server may have to start */
   constructor(timeout: number, firstTimeout: number = timeout) {
@@ -98,7 +98,7 @@ export class PendingReplies {
 
   /** Waits for the answer with an id. */
   wait(id: string | number): Promise<RawReply> {
-    if (this.#ended) return Promise.resolve(noAnswer("the server ended"));
+    if (this.#end !== undefined) return Promise.resolve(this.#end);
     const timeout = this.#nextTimeout;
     this.#nextTimeout = this.#timeout;
     return new Promise((resolve) => {
@@ -119,9 +119,9 @@ export class PendingReplies {
   }
 
   /** No more answers will come. */
-  end(): void {
-    this.#ended = true;
-    for (const finish of [...this.#waiting.values()]) finish(noAnswer("the server ended"));
+  end(error?: Error): void {
+    this.#end ??= { ...noAnswer("the server ended"), ...(error !== undefined && { error }) };
+    for (const finish of [...this.#waiting.values()]) finish(this.#end);
   }
 }
 

@@ -42,6 +42,8 @@ export class ClientPlayer {
   /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
   readonly #questions: RecordedOperation[];
+  #isReached = false;
+  #unreached: RawReply | undefined;
 
   constructor(recording: Conversation, session: WireSession, client: RawClient, clock: ReplayClock) {
     this.#recording = recording;
@@ -52,12 +54,20 @@ export class ClientPlayer {
     client.onRequest = (request) => this.#answer(request);
   }
 
-  /** Sends everything. Resolves when every request that was answered in the recording is answered. */
-  async play(): Promise<void> {
+  /**
+   * Sends everything. Resolves when every request that was answered in the recording is answered; or at the first of them, and
+   * to its reply, if the server cannot be reached, or refuses it over HTTP.
+   */
+  async play(): Promise<RawReply | undefined> {
     const rows = this.#recording.rows.filter(({ session, from }) => session === this.#session && from === "client");
-    for (const row of rows) if (row.frame !== undefined && !isAnswer(row)) await this.#say(row);
+    for (const row of rows) {
+      if (row.frame !== undefined && !isAnswer(row)) await this.#say(row);
+      if (this.#unreached !== undefined) return this.#unreached;
+    }
     await this.#answeredBefore(Number.POSITIVE_INFINITY);
+    if (this.#unreached !== undefined) return this.#unreached;
     await new Promise((resolve) => setTimeout(resolve, aftermath));
+    return undefined;
   }
 
   async #say({ frame, messages, at, n = 0 }: Row): Promise<void> {
@@ -89,6 +99,8 @@ export class ClientPlayer {
   }
 
   #receive({ answer }: RecordedOperation, reply: RawReply): RawReply {
+    if (isAnswered(reply)) this.#isReached = true;
+    else if (!this.#isReached && answer !== undefined) this.#unreached ??= reply;
     const live = reply.answer?.result;
     if (!isObject(live)) return reply;
     if (typeof live.protocolVersion === "string") this.#client.useVersion(live.protocolVersion);
@@ -137,4 +149,10 @@ export class ClientPlayer {
 
 function isAnswer({ messages }: Row): boolean {
   return messages.length > 0 && messages.every(({ kind }) => kind === "res" || kind === "err");
+}
+
+/** Whether a server has read the request, and at least begins to answer it. */
+function isAnswered({ answer, silence, http }: RawReply): boolean {
+  if (answer !== undefined && answer.id !== undefined && answer.id !== null) return true;
+  return http === undefined ? silence === "no answer in time" : http.status < 400;
 }

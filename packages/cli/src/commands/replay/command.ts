@@ -14,7 +14,7 @@ import { newRecordingPath, serverName } from "../../shared/recorder/recording-na
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { openRecorded, type RecordedConversation } from "../../shared/recordings/load-recording.js";
 import { GrowingRecording, newHeader } from "../../shared/recordings/recording-text.js";
-import { openRawClient } from "../../shared/target/raw-client.js";
+import { openRawClient, replyFailure } from "../../shared/target/raw-client.js";
 import { routeTo } from "../../shared/target/route.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
 import { ClientPlayer } from "./client-player.js";
@@ -152,7 +152,10 @@ async function beClient(
       : undefined;
   const driven = drive(recorded.conversation, { target, timeout, clock, onEntry: (entry) => file?.add(entry) });
   // A recorded pause may last for hours.
-  const conversation = await Promise.race([driven, aborted(interrupt.stop)]);
+  const conversation = await Promise.race([driven, aborted(interrupt.stop)]).catch(async (error: unknown) => {
+    await page?.close();
+    throw error;
+  });
   clock.end();
   if (conversation === undefined) {
     err.print(err.style.dim("ended before everything was sent"));
@@ -195,8 +198,9 @@ async function drive(recording: Conversation, options: DriveOptions): Promise<Co
     if (session.operations.length === 0) continue;
     const { name, revision } = session;
     const client = openRawClient(route, { timeout: options.timeout, writer, session: name, revision });
-    await new ClientPlayer(recording, session, client, options.clock).play();
+    const unreached = await new ClientPlayer(recording, session, client, options.clock).play();
     await client.close();
+    if (unreached !== undefined) throw replyFailure(client, unreached, options.timeout);
   }
   conversation.finish();
   return conversation;

@@ -5,11 +5,11 @@ import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
 import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply, type WireMessage } from "@parlance/wire";
 import { LiveConversation } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
-import { innermost, toFailureAtUrl } from "../../shared/client/url-failure.js";
+import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { FrameRow } from "../../shared/output/conversation-rows.js";
-import { observedLines, rawTransport } from "../../shared/target/raw-client.js";
+import { observedLines, rawTransport, replyFailure } from "../../shared/target/raw-client.js";
 import { type Route, routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { TextLines } from "../../shared/text-lines.js";
@@ -146,7 +146,7 @@ async function sendOverHttp(
     const reply = await client.send(frame, undefined, { read: untilQuiet });
     silence.end();
     body.end();
-    if (reply.http === undefined) throw unanswered(reply, timeout);
+    if (reply.http === undefined) throw replyFailure(client, reply, timeout);
     if (reply.http.isWhole) traffic.settle();
     return reply;
   };
@@ -159,12 +159,6 @@ async function sendOverHttp(
   await post(bytes);
   isClosing = true;
   if (opening !== undefined) await client.close();
-}
-
-function unanswered({ silence, error }: RawReply, timeout: number): Failure {
-  if (silence !== "no answer in time") return toFailureAtUrl(innermost(error), "opening");
-  const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
-  return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
 }
 
 /** Milliseconds without a message after which the connection counts as idle. */

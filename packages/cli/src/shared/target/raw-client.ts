@@ -1,6 +1,10 @@
 import { type Framing, lines } from "@parlance/mcp/jsonrpc";
 import type { Revision } from "@parlance/mcp/protocol";
-import { RawChannel, type RawClient, RawHttp, type RawOptions, recordedBytes } from "@parlance/wire";
+import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawReply, recordedBytes } from "@parlance/wire";
+import { innermost, statusRemedy, toFailureAtUrl } from "../client/url-failure.js";
+import { exitCodes } from "../exit-codes.js";
+import { Failure, toFailure } from "../failure.js";
+import { visibleLines } from "../output/columns.js";
 import { type Route, signalGroup, type TargetChannel } from "./route.js";
 
 type RawTransport = Pick<ConstructorParameters<typeof RawChannel>[0], "channel" | "write" | "kill">;
@@ -34,6 +38,30 @@ export function rawTransport(channel: TargetChannel): RawTransport {
     kill: () => signalGroup(channel.pid, "SIGKILL"),
   };
 }
+
+/** Why a request got no answer: the server is silent, refuses it over HTTP, has ended, or cannot be reached. */
+export function replyFailure(
+  { transport }: Pick<RawClient, "transport">,
+  { silence, http, error }: RawReply,
+  timeout: number,
+): Failure {
+  if (silence === "no answer in time") {
+    const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
+    return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
+  }
+  if (transport === "channel") return toFailure(error, "opening");
+  if (http === undefined) return toFailureAtUrl(innermost(error), "opening");
+  const { status, statusText, text } = http;
+  const remedy = statusRemedy(status);
+  return new Failure(`the server refuses the request: HTTP ${status} ${statusText}`.trimEnd(), {
+    exitCode: exitCodes.unreachable,
+    seen: visibleLines(text).slice(0, mostSeen),
+    ...(remedy !== undefined && { remedy }),
+  });
+}
+
+/** The maximum number of lines of a body that a failure shows. */
+const mostSeen = 5;
 
 /** The framing of stdio, with an observer of the raw bytes. */
 export function observedLines(onBytes: (chunk: Uint8Array) => void): Framing {
