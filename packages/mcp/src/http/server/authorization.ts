@@ -154,7 +154,10 @@ export class Authorization {
   ): Promise<HttpResponse> {
     const { method, url } = request;
     const header = (name: string): string | undefined => request.header(name);
-    const text = (): MaybePromise<string> => request.text(maxFormBytes, budget);
+    const text = (): Promise<string> =>
+      new Promise((resolve, reject) =>
+        request.readBody(maxFormBytes, budget, (read) => (typeof read === "string" ? resolve(read) : reject(read))),
+      );
     const asked = { method, url, header, text, ...(peer === undefined ? {} : { address: peer }) };
     const { reason, fault, status, headers, body } = await endpoints.handle(asked);
     if (fault !== undefined) this.#report(faultOf("auth", fault));

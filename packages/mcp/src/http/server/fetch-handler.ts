@@ -7,7 +7,8 @@ import { requireServable, type Servable } from "../../server/servable.js";
 import type { HttpServerHandler } from "./http-server-handler.js";
 import { McpHandler } from "./mcp-handler.js";
 import { type HttpOptions, httpMembers, httpNotes } from "./options.js";
-import { BodyReader, type HttpExchange, type HttpResponse } from "./request.js";
+import { type BodyListener, BodyReader, type HttpExchange, type HttpHeaders, type HttpResponse } from "./request.js";
+import { withHeaders } from "./responses.js";
 import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
 
@@ -65,7 +66,7 @@ function handlerOf(serverHandler: HttpServerHandler): HttpHandler {
   const handle = async (platform: Request): Promise<Response> => {
     requireRequest(platform);
     return new Promise<Response>((resolve, reject) => {
-      serverHandler.handle(new FetchExchange(platform, resolve)).catch(reject);
+      serverHandler.handle(new FetchExchange(platform, resolve, reject));
     });
   };
   return Object.assign(handle, {
@@ -86,11 +87,14 @@ function requireRequest(given: Request | { readonly headers?: undefined }): void
 class FetchExchange implements HttpExchange {
   readonly #request: Request;
   readonly #respond: (response: Response) => void;
+  readonly #fail: (error: unknown) => void;
   #onGone: (() => void) | undefined;
 
-  constructor(request: Request, respond: (response: Response) => void) {
+  /** @param fail called if the platform does not accept the response */
+  constructor(request: Request, respond: (response: Response) => void, fail: (error: unknown) => void) {
     this.#request = request;
     this.#respond = respond;
+    this.#fail = fail;
   }
 
   get method(): string {
@@ -112,23 +116,26 @@ class FetchExchange implements HttpExchange {
     return undefined;
   }
 
-  async text(maxBytes: number, budget: ByteBudget): Promise<string> {
+  readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void {
     if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
-    let isWanted = true;
-    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget, () => {
-      isWanted = false;
-    });
+    const reading = new AbortController();
+    const stop = (): void => reading.abort();
+    const length = this.#request.headers.get("content-length");
+    void this.#collect(new BodyReader(length, maxBytes, budget, { stop, done }), reading.signal);
+  }
+
+  /** Reads the body until its end, or until it is not wanted. */
+  async #collect(body: BodyReader, stopped: AbortSignal): Promise<void> {
     try {
       // The body is async iterable on all platforms, but not in the types of all of them.
       for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
         body.append(chunk);
-        if (!isWanted) break;
+        if (stopped.aborted) break;
       }
-      body.end();
     } catch (error) {
-      body.fail(error);
+      body.fail(error instanceof Error ? error : new Error(String(error)));
     }
-    return body.text;
+    body.end();
   }
 
   onGone(listener: () => void): void {
@@ -138,8 +145,12 @@ class FetchExchange implements HttpExchange {
     else signal.addEventListener("abort", () => this.gone(), { once: true });
   }
 
-  respond(response: HttpResponse): void {
-    this.#respond(responseOf(response, this));
+  respond(response: HttpResponse, cors?: HttpHeaders): void {
+    try {
+      this.#respond(responseOf(cors === undefined ? response : withHeaders(response, cors), this));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Called when the response is no longer needed. */

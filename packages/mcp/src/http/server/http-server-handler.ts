@@ -1,5 +1,5 @@
 import { addressKind } from "../../auth/addresses.js";
-import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
+import { andThen, isPromise, type MaybePromise } from "../../base/maybe-promise.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { internalError } from "../../jsonrpc/errors.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
@@ -12,7 +12,7 @@ import type { HttpOptions } from "./options.js";
 import { type OriginCheck, type OriginCheckOptions, originCheck } from "./origin-check.js";
 import { type HttpCaller, networkOf, Peers } from "./peers.js";
 import { BodyFault, type HttpExchange, type HttpHeaders, type HttpRequest, type HttpResponse } from "./request.js";
-import { jsonResponse, withHeaders } from "./responses.js";
+import { jsonResponse } from "./responses.js";
 
 /** The options of the checks that precede a message. */
 export type CheckOptions = Pick<HttpOptions, "auth" | "addressOf" | "allowedHeaders"> & OriginCheckOptions;
@@ -66,39 +66,61 @@ export abstract class HttpServerHandler {
     return [];
   }
 
-  /** Checks a request and responds to it. Rejects with nothing but what `respond` throws. */
-  async handle(request: HttpExchange): Promise<void> {
+  /** Checks a request and responds to it. */
+  handle(request: HttpExchange): void {
     const { authorization } = this;
     const answered = authorization && this.#authorizationResponse(request, authorization);
-    if (answered !== undefined) return request.respond(await answered);
+    if (answered !== undefined) {
+      void andThen(answered, (response) => request.respond(response));
+      return;
+    }
     const origin = request.header("origin");
     const foreign = this.#originCheck(request.header("host"), origin, request.ends);
-    if (foreign !== undefined) return request.respond(this.refuse(foreign.status, foreign.reason));
-    let response: HttpResponse | undefined;
-    try {
-      response = this.#checkHeaders(request);
-      if (response === undefined) {
-        const identity =
-          authorization === undefined
-            ? undefined
-            : await authorization.identify(request, networkOf(this.#address(request)), () =>
-                this.#sharedLimit(request),
-              );
-        if (identity !== undefined && isDenial(identity)) {
-          response = this.refuse(identity.status, identity.reason, identity.headers);
-        } else {
-          const caller = this.#peers.caller(identity, identity === undefined ? this.#address(request) : undefined);
-          const isPost = request.method === "POST";
-          const body = isPost ? await request.text(this.settings.limits.frameBytes, caller.budget) : "";
-          const known = this.respond(request, body, caller);
-          response = isPromise(known) ? await known : known; // Most are known: they need not wait another turn.
-        }
-      }
-    } catch (error) {
-      response = this.#failed(request, error);
+    if (foreign !== undefined) {
+      request.respond(this.refuse(foreign.status, foreign.reason));
+      return;
     }
-    // Headers that let a page of an allowed origin read it.
-    request.respond(origin === undefined ? response : withHeaders(response, corsHeaders(origin)));
+    const cors = origin === undefined ? undefined : corsHeaders(origin);
+    try {
+      const refused = this.#checkHeaders(request);
+      if (refused !== undefined) request.respond(refused, cors);
+      else if (authorization !== undefined) void this.#authenticate(request, authorization, cors);
+      else this.#receive(request, this.#peers.caller(undefined, this.#address(request)), cors);
+    } catch (error) {
+      request.respond(this.#failed(request, error), cors);
+    }
+  }
+
+  async #authenticate(request: HttpExchange, authorization: Authorization, cors?: HttpHeaders): Promise<void> {
+    try {
+      const shared = (): string | undefined => this.#sharedLimit(request);
+      const identity = await authorization.identify(request, networkOf(this.#address(request)), shared);
+      if (isDenial(identity)) request.respond(this.refuse(identity.status, identity.reason, identity.headers), cors);
+      else this.#receive(request, this.#peers.caller(identity, undefined), cors);
+    } catch (error) {
+      request.respond(this.#failed(request, error), cors);
+    }
+  }
+
+  /** Responds to a request that has passed the checks, when its body is read. @throws what is thrown before that */
+  #receive(request: HttpExchange, caller: HttpCaller, cors?: HttpHeaders): void {
+    const answer = (body: string | Error): void => {
+      let response: MaybePromise<HttpResponse>;
+      try {
+        response = typeof body === "string" ? this.respond(request, body, caller) : this.#failed(request, body);
+      } catch (error) {
+        response = this.#failed(request, error);
+      }
+      if (!isPromise(response))
+        request.respond(response, cors); // Most are known: they need not wait another turn.
+      else
+        void response.then(
+          (known) => request.respond(known, cors),
+          (error: unknown) => request.respond(this.#failed(request, error), cors),
+        );
+    };
+    if (request.method === "POST") request.readBody(this.settings.limits.frameBytes, caller.budget, answer);
+    else answer("");
   }
 
   /** Stops accepting requests, waits up to `grace` milliseconds for running ones, then closes. */

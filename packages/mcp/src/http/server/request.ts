@@ -1,5 +1,4 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
-import type { MaybePromise } from "../../base/maybe-promise.js";
 import { PartialFrame } from "../../transport/framing/partial-frame.js";
 import { decodeUtf8 } from "../../transport/framing/utf8.js";
 import type { ConnectionEnds } from "./origin-check.js";
@@ -18,18 +17,22 @@ export interface HttpRequest {
   /** The network address of the client; undefined if the platform does not provide it. */
   readonly address: string | undefined;
   /**
-   * Reads the whole body. Long bodies are charged to the budget while they arrive.
-   * @throws BodyFault, also as a rejection
+   * Reads the whole body, and calls `done` once. Long bodies are charged to the budget while they arrive. A promise would
+   * cost more than to read most bodies.
+   * @throws what `done` would get, before anything is read
    */
-  text(maxBytes: number, budget: ByteBudget): MaybePromise<string>;
+  readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void;
   /** Sets the listener for a client that disconnects before the end of the response. At most one. */
   onGone(listener: () => void): void;
 }
 
+/** Gets the text of a body, or why it could not be read: a `BodyFault`, or what the platform throws. */
+export type BodyListener = (body: string | Error) => void;
+
 /** A platform-neutral HTTP request, and where its response goes. */
 export interface HttpExchange extends HttpRequest {
-  /** Sends the response. */
-  respond(response: HttpResponse): void;
+  /** Sends the response. `cors`: headers that let a page of an allowed origin read it. */
+  respond(response: HttpResponse, cors?: HttpHeaders): void;
 }
 
 export type HttpHeaders = Readonly<Record<string, string>>;
@@ -61,15 +64,12 @@ const noBytes = new Uint8Array(0);
 
 /** Collects the body of one request, limits its length, and charges a long one to the budget of its peer while it arrives. */
 export class BodyReader {
-  /** The text of the whole body. Rejects with a `BodyFault`: 400, or one of `append`. */
-  readonly text: Promise<string>;
   readonly #maxBytes: number;
   readonly #peer: ByteBudget;
   readonly #stop: () => void;
+  readonly #done: BodyListener;
   /** Fewer bytes need no check. */
   readonly #free: number;
-  #resolve: ((text: string) => void) | undefined;
-  #reject: ((fault: unknown) => void) | undefined;
   #charged: ByteBudget | undefined;
   #isOver = false;
   #bytes = 0;
@@ -80,26 +80,29 @@ export class BodyReader {
   /**
    * A body whose declared length is too long, or does not fit into the budget, is rejected before it is read: bodies read in
    * vain would take time from all other peers.
-   * @param stop called when the rest of the body is not wanted
+   * @param stop called when the rest of the body is not wanted, before `done`
+   * @param done called once, with the text of the whole body or a `BodyFault`: 400, or one of `append`
    * @throws BodyFault 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is
    */
-  constructor(contentLength: string | null | undefined, maxBytes: number, peer: ByteBudget, stop: () => void) {
+  constructor(
+    contentLength: string | null | undefined,
+    maxBytes: number,
+    peer: ByteBudget,
+    { stop, done }: { readonly stop: () => void; readonly done: BodyListener },
+  ) {
     this.#maxBytes = maxBytes;
     this.#peer = peer;
     this.#stop = stop;
+    this.#done = done;
     this.#free = Math.min(freeBodyBytes, maxBytes);
     const declared = Number(contentLength ?? 0);
     const fault = declared > this.#free ? this.#faultOf(declared, peer.fits(declared)) : undefined;
     if (fault !== undefined) throw fault;
-    this.text = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   /**
-   * Adds bytes that have arrived. They are kept by reference, so the caller must not change them later. The text is rejected with
-   * 413 if the body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is.
+   * Adds bytes that have arrived. They are kept by reference, so the caller must not change them later. It fails with 413 if the
+   * body is too long, 429 if the budget of the peer is exhausted, 503 if the global one is.
    */
   readonly append = (chunk: Uint8Array): void => {
     this.#bytes += chunk.length;
@@ -120,19 +123,19 @@ export class BodyReader {
 
   /** The body is complete. */
   readonly end = (): void => {
+    if (this.#isOver) return;
     const last = this.#last ?? noBytes;
     const text = decodeUtf8(this.#earlier === undefined ? last : this.#earlier.finish(last).head);
     this.#close();
-    if (text === undefined) this.#reject?.(notUtf8());
-    else this.#resolve?.(text);
+    this.#done(text ?? notUtf8());
   };
 
-  /** Rejects the text. Only the first fault counts, and none after the end. */
-  fail(fault: unknown): void {
+  /** Only the first fault counts, and none after the end. */
+  fail(fault: Error): void {
     if (this.#isOver) return;
     this.#close();
     this.#stop();
-    this.#reject?.(fault);
+    this.#done(fault);
   }
 
   /** Gives the charge back, and forgets the bytes. */

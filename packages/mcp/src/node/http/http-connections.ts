@@ -76,28 +76,26 @@ export interface BoundedServer {
  * is idle, or too many were replaced in this second, the new connection is closed.
  */
 export function boundedServer(max: ConnectionBounds, listener: RequestListener): BoundedServer {
-  const connections = new HttpConnections(max);
-  // One listener for both, because Node copies the list of several at each event.
-  const server = createServer(requestBounds, (request, response) => {
-    connections.requested(request, response);
-    listener(request, response);
-  });
+  const connections = new HttpConnections(max, listener);
+  const server = createServer(requestBounds, connections.requested);
   server.on("connection", (socket) => {
     closeWhenVanished(socket);
     connections.accept(socket, networkOf(socket.remoteAddress) ?? "unknown");
   });
   Object.assign(server, { maxHeadersCount, maxRequestsPerSocket });
-  return { server, upgraded: (request) => connections.requested(request) };
+  return { server, upgraded: connections.requested };
 }
 
 class HttpConnections {
   readonly #bounds: ConnectionBounds;
+  readonly #listener: RequestListener;
   readonly #ofAddresses = new Map<string, AddressConnections>();
   readonly #bySocket = new Map<Duplex, Connection>();
   #requests = 0;
 
-  constructor(bounds: ConnectionBounds) {
+  constructor(bounds: ConnectionBounds, listener: RequestListener) {
     this.#bounds = bounds;
+    this.#listener = listener;
   }
 
   accept(socket: Duplex, address: string): void {
@@ -122,17 +120,22 @@ class HttpConnections {
     });
   }
 
-  /** @param response undefined for an upgrade */
-  requested(request: IncomingMessage, response?: ServerResponse): void {
+  /**
+   * Passes a request on to the listener. Not a listener of its own: Node copies the list of several at each event.
+   * @param response undefined for an upgrade
+   */
+  readonly requested = (request: IncomingMessage, response?: Parameters<RequestListener>[1]): void => {
     const connection = this.#bySocket.get(request.socket);
-    if (connection === undefined) return;
-    this.#requests += 1;
-    connection.used = this.#requests;
-    connection.request = request;
-    connection.earlier = connection.response;
-    connection.response = response;
-    connection.isUpgraded = response === undefined;
-  }
+    if (connection !== undefined) {
+      this.#requests += 1;
+      connection.used = this.#requests;
+      connection.request = request;
+      connection.earlier = connection.response;
+      connection.response = response;
+      connection.isUpgraded = response === undefined;
+    }
+    if (response !== undefined) this.#listener(request, response);
+  };
 
   #makeRoom(own: AddressConnections): boolean {
     const { max, maxPerAddress } = this.#bounds;

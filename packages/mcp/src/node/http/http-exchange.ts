@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../base/json.js";
 import type { ConnectionEnds } from "../../http/server/origin-check.js";
 import {
   BodyFault,
+  type BodyListener,
   BodyReader,
   type HttpExchange,
   type HttpHeaders,
@@ -12,6 +13,7 @@ import {
   notUtf8,
   tooLong,
 } from "../../http/server/request.js";
+import { withHeaders } from "../../http/server/responses.js";
 import type { EventSink, EventStream } from "../../http/server/streams/event-stream.js";
 import { decodeUtf8 } from "../../transport/framing/utf8.js";
 import { closeLingering } from "./lingering-close.js";
@@ -75,18 +77,19 @@ export class NodeExchange implements HttpExchange, EventSink {
     return count > 1 ? sent : value;
   }
 
-  text(maxBytes: number, budget: ByteBudget): Promise<string> | string {
+  readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void {
     const request = this.#request;
     // If a body parser ran before, the stream is already consumed.
     const parsed = (request as { readonly body?: unknown }).body;
-    const isForm = formType.test(this.#headers["content-type"] ?? "");
-    if (isForm && isObject(parsed) && !(parsed instanceof Uint8Array)) {
-      // The JSON parser of Express 4 leaves an empty object for a body that it has not read.
-      if (request.readableDidRead) return textOfForm(parsed);
-    } else if (parsed !== undefined && parsed !== null) return textOf(parsed, maxBytes);
-    const body = new BodyReader(this.#headers["content-length"], maxBytes, budget, () => {
-      request.removeAllListeners("data").pause();
-    });
+    const isForm =
+      isObject(parsed) && !(parsed instanceof Uint8Array) && formType.test(this.#headers["content-type"] ?? "");
+    // The JSON parser of Express 4 leaves an empty object for a form that it has not read.
+    if (isForm ? request.readableDidRead : parsed !== undefined && parsed !== null) {
+      done(isForm ? textOfForm(parsed) : textOf(parsed, maxBytes));
+      return;
+    }
+    const stop = (): void => void request.removeAllListeners("data").pause();
+    const body = new BodyReader(this.#headers["content-length"], maxBytes, budget, { stop, done });
     this.#body = body;
     if (request.destroyed) this.#bodyLost();
     else
@@ -94,7 +97,6 @@ export class NodeExchange implements HttpExchange, EventSink {
         .on("data", body.append)
         .on("end", body.end)
         .on("error", () => this.#bodyLost());
-    return body.text;
   }
 
   onGone(listener: () => void): void {
@@ -116,14 +118,14 @@ export class NodeExchange implements HttpExchange, EventSink {
   }
 
   /** Sends a response. */
-  respond(answer: HttpResponse, mayWait = true): void {
+  respond(answer: HttpResponse, cors?: HttpHeaders, mayWait = true): void {
     const isRead = this.#request.complete;
     if (!isRead && mayWait) {
       // One turn later, Node has seen the end of a body that arrived with its headers.
-      setImmediate(() => this.respond(answer, false));
+      setImmediate(() => this.respond(answer, cors, false));
       return;
     }
-    const { status, headers, body } = answer;
+    const { status, headers, body } = cors === undefined ? answer : withHeaders(answer, cors);
     const response = this.#response;
     // The application may have begun a response of its own, for example when a timeout of its framework has passed.
     if (response.destroyed || response.headersSent) {

@@ -78,7 +78,7 @@ function handlerOf(serverHandler: HttpServerHandler): NodeHandler {
       exchange.closed();
       if (open === 0) whenLeft?.();
     });
-    void serverHandler.handle(exchange);
+    serverHandler.handle(exchange);
   };
   return Object.assign(handle, {
     async drain(grace: number = defaultGrace) {
