@@ -117,6 +117,9 @@ function entriesOf(folder: string, { exports, bin = {} }: Manifest): Readonly<Re
   );
 }
 
+/** The entries of the libraries, which have no code of their own: without a chunk, each would be an empty file that a program loads. */
+const libraryEntry = /[\\/]src[\\/](?:entries[\\/][\w-]+|index)\.ts$/;
+
 /** The modules that a file needs: what it imports, directly or through others, and tree shaking keeps. */
 async function modulesNeededBy(file: string, options: RolldownOptions): Promise<ReadonlySet<string>> {
   const bundle = await rolldown({ ...options, input: file });
@@ -127,7 +130,9 @@ async function modulesNeededBy(file: string, options: RolldownOptions): Promise<
   for (const { imports } of needed)
     for (const chunk of others) if (chunk.type === "chunk" && imports.includes(chunk.fileName)) needed.add(chunk);
   return new Set(
-    [...needed].flatMap(({ modules }) => Object.keys(modules).filter((id) => (modules[id]?.renderedLength ?? 0) > 0)),
+    [...needed].flatMap(({ modules }) =>
+      Object.keys(modules).filter((id) => libraryEntry.test(id) || (modules[id]?.renderedLength ?? 0) > 0),
+    ),
   );
 }
 

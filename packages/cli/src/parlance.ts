@@ -3,6 +3,7 @@ import module from "node:module";
 import { join } from "node:path";
 import { parseTapArguments } from "./commands/tap/arguments.js";
 import { packageVersion } from "./shared/package-version.js";
+import { cacheDirectory } from "./shared/user-directories.js";
 
 // Checked before anything else is loaded: other modules fail on an old Node without a clear message.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -22,9 +23,8 @@ else {
 }
 
 /** From Node 22.8 on, the compiled code of the program is kept for its next start; `NODE_DISABLE_COMPILE_CACHE=1` turns that off. */
-function keepCompiledCode({ XDG_CACHE_HOME, LOCALAPPDATA, HOME }: NodeJS.ProcessEnv): void {
+function keepCompiledCode(env: NodeJS.ProcessEnv): void {
   const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown }; // The types are those of Node 20.
   // Not in the folder for temporary files, where Node keeps it by default: others may write there, and the code is run.
-  const folder = XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, ".cache"));
-  if (folder) enableCompileCache?.(join(folder, "parlance", "compiled"));
+  enableCompileCache?.(join(cacheDirectory(env), "compiled"));
 }

@@ -9,13 +9,11 @@ import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { Client } from "../client/client.js";
 import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
-import { type ChannelFactory, openOnChannel } from "../client/session/open-session.js";
+import { type ChannelFactory, openOnChannel, type SessionOpener } from "../client/session/open-session.js";
 import { type HttpClientOptions, httpClientMembers } from "../http/client/http-target.js";
-import { openOverHttp } from "../http/client/open-over-http.js";
 import type { Channel } from "../jsonrpc/channel.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 import { isOfficialServer, officialServerRemedy, requireServable, type Servable } from "../server/servable.js";
-import { serveChannel } from "../server/session/serve-channel.js";
 import { memoryChannels } from "../transport/memory.js";
 import { webSocketChannel } from "../transport/websocket.js";
 
@@ -110,9 +108,13 @@ export async function connect<Tools extends ToolTypes = never, To extends Target
       return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
     }
     const requests = { ...(auth && { auth }), ...(fetch && { fetch }), ...(headers && { headers }) };
-    return openClient((how) => openOverHttp(url, requests, how), { reopen: true, ...options });
+    const open: SessionOpener = async (how) => {
+      const { openOverHttp } = await import("../http/client/open-over-http.js");
+      return openOverHttp(url, requests, how);
+    };
+    return openClient(open, { reopen: true, ...options });
   }
-  const dial = dialOf(target, options.report);
+  const dial = await dialOf(target, options.report);
   return openClient((how) => openOnChannel(dial, how), options);
 }
 
@@ -144,10 +146,13 @@ function urlOf(target: string | URL): URL {
   );
 }
 
-function dialOf(target: Servable | Channel | ChannelFactory, report: ClientOptions["report"]): ChannelFactory {
+async function dialOf(
+  target: Servable | Channel | ChannelFactory,
+  report: ClientOptions["report"],
+): Promise<ChannelFactory> {
   if (typeof target === "function") return target;
   requireTarget(target);
-  return "run" in target ? () => inMemory(target, report) : () => target;
+  return "run" in target ? inMemory(target, report) : () => target;
 }
 
 /** @throws TypeError for an invalid target, with the remedy */
@@ -167,11 +172,14 @@ function requireTarget(target: unknown): void {
 }
 
 /**
- * Serves `served` in memory and returns the client's channel. The bytes are the same as on other transports. Both sides
- * report to the same place, so that a test sees faults of the handlers it calls.
+ * Serves `served` in memory, and opens the client's channels to it. The bytes are the same as on other transports. Both
+ * sides report to the same place, so that a test sees faults of the handlers it calls.
  */
-function inMemory(served: Servable, report: ClientOptions["report"]): Channel {
-  const [near, far] = memoryChannels();
-  serveChannel(served, far, report === undefined ? {} : { report });
-  return near;
+async function inMemory(served: Servable, report: ClientOptions["report"]): Promise<ChannelFactory> {
+  const { serveChannel } = await import("../server/session/serve-channel.js");
+  return () => {
+    const [near, far] = memoryChannels();
+    serveChannel(served, far, report === undefined ? {} : { report });
+    return near;
+  };
 }

@@ -41,18 +41,19 @@ export class ExactNumber {
    */
   static stringify(value: unknown, indent?: number): string {
     if (value instanceof RawJson) return value.text;
-    const outer = mark;
-    mark = crypto.randomUUID();
-    const used = mark;
+    const outer = writing;
+    const own = { mark: "" };
+    writing = own;
     let text: string | undefined;
     try {
       text = JSON.stringify(value, undefined, indent);
     } finally {
-      mark = outer;
+      writing = outer;
     }
     if (text === undefined) throw new TypeError(`A ${typeof value} is not a JSON value`);
+    if (own.mark === "") return text;
     return text
-      .split(`"${used}`)
+      .split(`"${own.mark}`)
       .map((part, index) => (index === 0 ? part : part.replace('"', "")))
       .join("");
   }
@@ -65,15 +66,17 @@ export class ExactNumber {
   /** The literal, with a mark in front that `stringify` removes together with the quotes. */
   toJSON(): string {
     written.exactNumbers += 1;
-    return mark + this.text;
+    if (writing === undefined) return this.text;
+    writing.mark ||= crypto.randomUUID();
+    return writing.mark + this.text;
   }
 }
 
 /** How many exact numbers `JSON.stringify` has been given: a text without any needs no literals. */
 export const written = { exactNumbers: 0 };
 
-/** The mark of the value that `ExactNumber.stringify` is writing; empty while it writes none. A peer cannot guess it. */
-let mark = "";
+/** What `ExactNumber.stringify` is writing. The mark is drawn for the first exact number in it, and a peer cannot guess it. */
+let writing: { mark: string } | undefined;
 
 /** A result or params that are already serialised; the encoder inserts the text unchanged. The text must be one JSON value. */
 export class RawJson {

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, ContentBlock, Tool } from "@parlance/mcp";
 import { type Client, type ClientCallOptions, RpcError } from "@parlance/mcp/client";
 import { codes, ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
+import { canonicalJson } from "@parlance/wire";
 import type { Command } from "commander";
 import { findTool } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
@@ -178,7 +178,7 @@ function toolResultLines(result: CallToolResult, style: Style): readonly string[
 function repeats(block: ContentBlock, structured: unknown): boolean {
   if (block.type !== "text") return false;
   try {
-    return isDeepStrictEqual(JSON.parse(block.text), structured);
+    return canonicalJson(JSON.parse(block.text)) === canonicalJson(structured);
   } catch {
     return false; // Text that is not JSON does not repeat the structured content.
   }

@@ -4,7 +4,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { FilterTerms } from "@parlance/web/protocol";
 import type { Conversation } from "@parlance/wire";
-import { stateDirectory } from "../../shared/recordings/recording-directory.js";
+import { stateDirectory } from "../../shared/user-directories.js";
 
 /** The maximum number of values of a field, and of saved filters. */
 const most = 200;

@@ -6,9 +6,9 @@ import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { shellWord } from "../output/shell-word.js";
-import { stateDirectory } from "../recordings/recording-directory.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
+import { stateDirectory } from "../user-directories.js";
 import { covers } from "./protected-resource.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;

@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import { hiddenCharacters } from "./json-lines.js";
 
 /** The controls below a space too; a line break in quotes is one, and a tab shows. */
@@ -10,8 +9,9 @@ const hiddenInShell = new RegExp(`[\\0-\\u0008\\u000b-\\u001f${hiddenCharacters}
  */
 export function shellWord(text: string | Uint8Array): string {
   const bytes = Buffer.from(text);
-  if (!isUtf8(bytes)) return quotedWord(bytes.toString("latin1"), /[^\n -~]+/g, "latin1");
-  return quotedWord(bytes.toString(), hiddenInShell, "utf8");
+  const decoded = bytes.toString();
+  if (!bytes.equals(Buffer.from(decoded))) return quotedWord(bytes.toString("latin1"), /[^\n -~]+/g, "latin1");
+  return quotedWord(decoded, hiddenInShell, "utf8");
 }
 
 function quotedWord(text: string, escapedPart: RegExp, encoding: "utf8" | "latin1"): string {

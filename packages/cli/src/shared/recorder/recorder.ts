@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import type { Entry, HeaderEntry } from "@parlance/wire";
 import { monotonic } from "../monotonic.js";
@@ -87,7 +86,7 @@ export class Recorder {
       header: {
         k: "hdr",
         fmt: "parlance/1",
-        id: randomUUID(),
+        id: crypto.randomUUID(),
         t0: new Date().toISOString(),
         clock: "monotonic",
         ...header,

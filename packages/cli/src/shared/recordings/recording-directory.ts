@@ -1,5 +1,5 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
+import { stateDirectory } from "../user-directories.js";
 
 /** The suffix of recordings. */
 export const recordingSuffix = ".parlance.jsonl";
@@ -12,9 +12,4 @@ export function recordingDirectory(env: NodeJS.ProcessEnv): string {
   const { PARLANCE_RECORDINGS } = env;
   if (PARLANCE_RECORDINGS !== undefined && PARLANCE_RECORDINGS !== "") return PARLANCE_RECORDINGS;
   return join(stateDirectory(env), "recordings");
-}
-
-/** The folder for persistent files of the program. */
-export function stateDirectory({ XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
-  return join(XDG_STATE_HOME ?? LOCALAPPDATA ?? join(homedir(), ".local", "state"), "parlance");
 }

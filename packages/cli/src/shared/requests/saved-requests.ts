@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -101,7 +100,7 @@ export class SavedRequests {
     const { _meta: _, ...kept } = params;
     const description = former !== undefined && "method" in former ? former.description : undefined;
     const request = { ...(description !== undefined && { description }), method, params: kept };
-    const temporary = join(this.#path, `.${randomUUID()}`);
+    const temporary = join(this.#path, `.${crypto.randomUUID()}`);
     try {
       await mkdir(this.#path, { recursive: true });
       await writeFile(temporary, `${ExactNumber.stringify(request, 2)}\n`, { flag: "wx" });

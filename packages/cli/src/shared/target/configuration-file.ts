@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
@@ -140,7 +139,7 @@ export class ChangedMeanwhile extends Error {}
 export async function replaceFile(file: ReadFile, bytes: Buffer, original: Buffer): Promise<string> {
   const { mode } = await stat(file.path);
   const backup = await backUp(file, mode, original);
-  const temporary = join(dirname(file.path), `.${basename(file.path)}.${randomUUID()}`);
+  const temporary = join(dirname(file.path), `.${basename(file.path)}.${crypto.randomUUID()}`);
   try {
     await writeNew(temporary, bytes, mode);
     // Hosts write these files, too.
