@@ -198,7 +198,7 @@ async function buildsOf(name: string): Promise<readonly RolldownOptions[]> {
     ],
     resolve: { extensionAlias: { ".js": [".ts"] } },
     // `sideEffects: false` of the manifest is for users: this module stops the program on a runtime that is too old.
-    treeshake: { moduleSideEffects: [{ test: /[\\/]base[\\/]runtime\.ts$/, sideEffects: true }] },
+    treeshake: { moduleSideEffects: (id) => /[\\/]base[\\/]runtime\.ts$/.test(id) },
     plugins: isProgram ? [libraries()] : [],
   };
   const code: RolldownOptions = {
