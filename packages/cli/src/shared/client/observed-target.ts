@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, methods, namedBy } from "@parlance/mcp/protocol";
@@ -178,10 +177,12 @@ export class ObservedTarget {
     const { stdin } = this.#dialled ?? {};
     if (stdin === undefined || this.#ended !== undefined) return;
     stdin.end();
-    const timer = new AbortController();
-    const late = wait(exitTime, undefined, { signal: timer.signal }).catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, exitTime);
+    });
     await Promise.race([aborted(this.#exited.signal), aborted(this.#options.interrupt.stop), late]);
-    timer.abort();
+    clearTimeout(timer);
   }
 
   /** Closes the channels, and resolves when the server has exited. */
