@@ -15,6 +15,7 @@ import type { Channel } from "../jsonrpc/channel.js";
 import type { ToolTypes } from "../schema/tool-types.js";
 import { isOfficialServer, officialServerRemedy, requireServable, type Servable } from "../server/servable.js";
 import { memoryChannels } from "../transport/memory.js";
+import { webSocketChannel } from "../transport/websocket.js";
 
 export type { Client } from "../client/client.js";
 export { type InputHandlers, userRejected } from "../client/input/input-handlers.js";
@@ -104,7 +105,6 @@ export async function connect<Tools extends ToolTypes = never, To extends Target
     const isSocket = url.protocol === "ws:" || url.protocol === "wss:";
     if (isSocket) {
       requireNoRequests(given);
-      const { webSocketChannel } = await import("../transport/websocket.js");
       return openClient((how) => openOnChannel(() => webSocketChannel(url), how), { reopen: true, ...options });
     }
     const requests = { ...(auth && { auth }), ...(fetch && { fetch }), ...(headers && { headers }) };
