@@ -26,5 +26,6 @@ else {
 function keepCompiledCode(env: NodeJS.ProcessEnv): void {
   const { enableCompileCache } = module as { enableCompileCache?(folder: string): unknown }; // The types are those of Node 20.
   // Not in the folder for temporary files, where Node keeps it by default: others may write there, and the code is run.
-  enableCompileCache?.(join(cacheDirectory(env), "compiled"));
+  const directory = cacheDirectory(env);
+  if (directory !== undefined) enableCompileCache?.(join(directory, "compiled"));
 }
