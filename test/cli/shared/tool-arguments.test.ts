@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { expect, test } from "vitest";
+import { commandLineOf } from "../../../packages/cli/src/commands/open/offers.js";
 import { argumentsFor, parseArguments, parseCall } from "../../../packages/cli/src/shared/client/tool-arguments.js";
 
 const properties = {
@@ -35,6 +37,19 @@ test.each([
   ['{"a":1}]', /^\{"a":1\}\] is not JSON: /],
 ])("the object %j is refused", (word, message) => {
   expect(() => parseArguments([word])).toThrow(message);
+});
+
+test("a command line that the page offers is read as the arguments that were sent", () => {
+  const args = { plain: "x", "a=b": "x", "{c": [1], "d:": "x", "e'": 2 };
+  const words = commandLineOf(
+    { title: "http://localhost/mcp", command: undefined },
+    "tools/call",
+    { name: "t", arguments: args },
+    {},
+  );
+  const shown = execFileSync("sh", ["-c", `printf '%s\\n' ${words?.replace(/^parlance /, "")}`], { encoding: "utf8" });
+  const [, , , ...written] = shown.trimEnd().split("\n");
+  expect(argumentsFor(parseArguments(written), {})).toEqual(args);
 });
 
 test("an argument stands in an object or beside it", () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +110,20 @@ describe.each(eras)("--answer in %s", (revision) => {
     expect(model.stderr).toContain("the server asks: What is 2 + 2?\n  declined: stdin is not a terminal\n");
     expect(model.code).not.toBe(0);
   });
+});
+
+test.concurrent("the answer to copy is one word of a shell, whatever the server calls its fields", async () => {
+  const server = createServer({ name: "hostile", version: "1" });
+  const field = "x'; touch pwned #";
+  const requestedSchema = { type: "object", properties: { [field]: { type: "boolean" } }, required: [field] } as const;
+  server.tool("ask", {}, async (_args, { elicit }) => JSON.stringify(await elicit("Sure?", requestedSchema)));
+  await using http = await serveHttp(server);
+  for (const answer of [[], ["--answer", "accept"]]) {
+    const { stderr } = await parlance(["call", http.url, "ask", ...answer]);
+    const [, option] = /→ (--answer .*) (?:answers it|fills in the form)$/m.exec(stderr) ?? [];
+    const words = execFileSync("sh", ["-c", `printf '%s\\n' ${option}`], { encoding: "utf8" });
+    expect(words).toBe(`--answer\n${JSON.stringify({ [field]: true })}\n`);
+  }
 });
 
 test.concurrent("talk and run answer, too, where an answer is given", async () => {

@@ -148,7 +148,7 @@ function sendLine({ title, command }: CommandTargetWords, method: string, bytes:
 function argumentWords(args: unknown, schema: JsonObject | undefined): readonly string[] {
   if (!isObject(args)) return [];
   return Object.entries(args).map(([name, value]) => {
-    if (/^\{|=/.test(name)) return ExactNumber.stringify(Object.fromEntries([[name, value]]));
+    if (/^\{|=|:$/.test(name)) return ExactNumber.stringify(Object.fromEntries([[name, value]]));
     const plain = `${name}=${String(value)}`;
     if (schema === undefined) return plain;
     const written = ExactNumber.stringify(value);

@@ -8,10 +8,12 @@ import {
   type Root,
   userRejected,
 } from "@parlance/mcp/client";
+import type { JsonObject } from "@parlance/mcp/protocol";
 import type { Invocation } from "../invocation.js";
 import { visibleLines } from "../output/columns.js";
 import { peerText } from "../output/content-blocks.js";
 import { jsonLine } from "../output/json-lines.js";
+import { shellWord } from "../output/shell-word.js";
 import type { Output } from "../output/terminal.js";
 import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
 import { DialogEnded, Dialogs, PausableClock, type Talk } from "./dialog.js";
@@ -59,20 +61,19 @@ export class Answerer {
   }
 
   async #elicit(params: ElicitFormParams, signal: AbortSignal): Promise<ElicitResult> {
-    const example = exampleOf(params);
     const written = this.#forms.next();
     if (written !== undefined) {
       const { action, content } = written;
       this.#say(params.message, content === undefined ? action : `${action} ${jsonLine(content)}`);
-      const missing =
-        action === "accept" ? Object.keys(example).filter((name) => !Object.hasOwn(content ?? {}, name)) : [];
-      if (missing.length > 0) this.#suggest(`--answer '${jsonLine(example)}' fills in the form`);
+      const example = action === "accept" ? exampleOf(params) : {};
+      const isComplete = Object.keys(example).every((name) => Object.hasOwn(content ?? {}, name));
+      if (!isComplete) this.#suggest(`${answerOption(example)} fills in the form`);
       return written;
     }
     const asked = await this.#ask(`fill in a form: ${params.message}`, signal, (talk) => fillIn(params, talk));
     if (asked === "ended") return { action: "cancel" };
     if (asked !== undefined) return asked;
-    this.#decline(params.message, `--answer '${jsonLine(example)}'`);
+    this.#decline(params.message, answerOption(exampleOf(params)));
     return { action: "decline" };
   }
 
@@ -147,6 +148,11 @@ export class Answerer {
     const { print, style } = this.#err;
     print(...visibleLines(remedy).map((line) => `  ${style.dim("→")} ${line}`));
   }
+}
+
+/** The option with an answer, to be copied into a shell. The names in it are those of the server, and may contain quotes. */
+function answerOption(answer: JsonObject): string {
+  return `--answer ${shellWord(jsonLine(answer))}`;
 }
 
 /** The answerer of a command that declares capabilities only if the command line has answers. */

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
 import { splitWords } from "../target/target.js";
 
-/** An argument as it was written: a text, whose type the schema decides, or a value, from JSON. */
+/** An argument of the command line: `name=text`, which the schema of the tool gives a type, or a value that was written as JSON. */
 export type WrittenArgument = { readonly name: string } & ({ readonly text: string } | { readonly value: unknown });
 
 /** The forms of arguments, for help pages. */
@@ -113,7 +113,7 @@ export function parseCall(text: string): WantedCall {
   return { tool, args: parseArguments(args) };
 }
 
-/** Puts the arrays and objects of a text in quotes, so that their own quotes are not taken for those of the text. */
+/** Quotes each JSON array and object of a text, so that `splitWords` keeps the quotes inside of it. */
 function quoteJson(text: string): string {
   const place = /'[^']*'|"(?:[^"\\]|\\.)*"|(?<=^|[\s=])[{[]/gs;
   let quoted = "";
@@ -127,7 +127,7 @@ function quoteJson(text: string): string {
   return quoted + text.slice(end);
 }
 
-/** The array or object that begins there; undefined if it is no JSON. */
+/** The JSON array or object that starts at `start`; undefined if there is none. */
 function jsonAt(text: string, start: number): string | undefined {
   for (const { index } of text.matchAll(/[}\]]/g)) {
     const candidate = text.slice(start, index + 1);
