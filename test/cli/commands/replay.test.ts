@@ -1,10 +1,13 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import type { Entry } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import { opening, recorded, type Said, stdioFrame } from "../../wire/recording/recorded.js";
 import { parlance, type Ran, start, toolsServer } from "../run.js";
 import { Scratch } from "../scratch.js";
@@ -161,6 +164,21 @@ describe("a server that does not answer the recorded client at all", () => {
     expect(stderr).toContain("✖ the server refuses the request: HTTP 401 Unauthorized\n  │ ");
     expect(stderr).toContain("  → authenticate: --header 'Authorization: Bearer <token>'\n");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+
+  test.concurrent("closes its WebSocket, or has none: 3", async () => {
+    using scratch = new Scratch();
+    const path = scratch.write("a.parlance.jsonl", recorded(...call));
+    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    server.on("connection", (socket) => socket.on("message", () => socket.close(1000)));
+    await once(server, "listening");
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const closed = await parlance(["replay", path, "--as", "client", url]);
+    await new Promise((resolve) => server.close(resolve));
+    const gone = await parlance(["replay", path, "--as", "client", url]);
+    expect(closed.stderr).toMatch(/^✖ .*clos/);
+    expect(gone.stderr).toMatch(/^✖ .*ECONNREFUSED.*\n {2}→ nothing listens there/s);
+    for (const { code, stdout } of [closed, gone]) expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
   });
 
   test.concurrent("cannot be reached: 3", async () => {

@@ -55,8 +55,8 @@ export class ClientPlayer {
   }
 
   /**
-   * Sends everything. Resolves when every request that was answered in the recording is answered; or at the first of them, and
-   * to its reply, if the server cannot be reached, or refuses it over HTTP.
+   * Sends everything, and resolves when every request that was answered in the recording is answered. If the server answers none,
+   * because it ended, cannot be reached, or responds with an HTTP error, it stops, and resolves to the first reply.
    */
   async play(): Promise<RawReply | undefined> {
     const rows = this.#recording.rows.filter(({ session, from }) => session === this.#session && from === "client");
@@ -151,7 +151,7 @@ function isAnswer({ messages }: Row): boolean {
   return messages.length > 0 && messages.every(({ kind }) => kind === "res" || kind === "err");
 }
 
-/** Whether a server has read the request, and at least begins to answer it. */
+/** Whether the server is reached: it answered, accepted the request over HTTP, or is only slow. */
 function isAnswered({ answer, silence, http }: RawReply): boolean {
   if (answer !== undefined && answer.id !== undefined && answer.id !== null) return true;
   return http === undefined ? silence === "no answer in time" : http.status < 400;

@@ -152,11 +152,12 @@ async function beClient(
       : undefined;
   const driven = drive(recorded.conversation, { target, timeout, clock, onEntry: (entry) => file?.add(entry) });
   // A recorded pause may last for hours.
-  const conversation = await Promise.race([driven, aborted(interrupt.stop)]).catch(async (error: unknown) => {
-    await page?.close();
-    throw error;
-  });
-  clock.end();
+  const conversation = await Promise.race([driven, aborted(interrupt.stop)])
+    .catch(async (error: unknown) => {
+      await page?.close();
+      throw error;
+    })
+    .finally(() => clock.end());
   if (conversation === undefined) {
     err.print(err.style.dim("ended before everything was sent"));
     await page?.close();
@@ -200,7 +201,7 @@ async function drive(recording: Conversation, options: DriveOptions): Promise<Co
     const client = openRawClient(route, { timeout: options.timeout, writer, session: name, revision });
     const unreached = await new ClientPlayer(recording, session, client, options.clock).play();
     await client.close();
-    if (unreached !== undefined) throw replyFailure(client, unreached, options.timeout);
+    if (unreached !== undefined) throw replyFailure(options.target.kind, unreached, options.timeout);
   }
   conversation.finish();
   return conversation;

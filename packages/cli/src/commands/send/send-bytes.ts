@@ -146,7 +146,7 @@ async function sendOverHttp(
     const reply = await client.send(frame, undefined, { read: untilQuiet });
     silence.end();
     body.end();
-    if (reply.http === undefined) throw replyFailure(client, reply, timeout);
+    if (reply.http === undefined) throw replyFailure("url", reply, timeout);
     if (reply.http.isWhole) traffic.settle();
     return reply;
   };

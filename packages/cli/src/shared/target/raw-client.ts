@@ -4,8 +4,9 @@ import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawReply, re
 import { innermost, statusRemedy, toFailureAtUrl } from "../client/url-failure.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, toFailure } from "../failure.js";
-import { visibleLines } from "../output/columns.js";
+import { cut, visibleLines } from "../output/columns.js";
 import { type Route, signalGroup, type TargetChannel } from "./route.js";
+import type { Target } from "./target.js";
 
 type RawTransport = Pick<ConstructorParameters<typeof RawChannel>[0], "channel" | "write" | "kill">;
 
@@ -39,29 +40,30 @@ export function rawTransport(channel: TargetChannel): RawTransport {
   };
 }
 
-/** Why a request got no answer: the server is silent, refuses it over HTTP, has ended, or cannot be reached. */
-export function replyFailure(
-  { transport }: Pick<RawClient, "transport">,
-  { silence, http, error }: RawReply,
-  timeout: number,
-): Failure {
+/** The failure for a reply without an answer: a timeout, an HTTP error status, or a connection that failed or ended. */
+export function replyFailure(kind: Target["kind"], { silence, http, error }: RawReply, timeout: number): Failure {
   if (silence === "no answer in time") {
     const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
     return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
   }
-  if (transport === "channel") return toFailure(error, "opening");
-  if (http === undefined) return toFailureAtUrl(innermost(error), "opening");
+  if (http === undefined) {
+    const cause = error ?? new Error("the server closed the connection"); // A WebSocket closes without an error.
+    return kind === "url" ? toFailureAtUrl(innermost(cause), "opening") : toFailure(cause, "opening");
+  }
   const { status, statusText, text } = http;
   const remedy = statusRemedy(status);
   return new Failure(`the server refuses the request: HTTP ${status} ${statusText}`.trimEnd(), {
     exitCode: exitCodes.unreachable,
-    seen: visibleLines(text).slice(0, mostSeen),
+    seen: visibleLines(text)
+      .slice(0, mostLines)
+      .map((line) => cut(line, mostCharacters)),
     ...(remedy !== undefined && { remedy }),
   });
 }
 
-/** The maximum number of lines of a body that a failure shows. */
-const mostSeen = 5;
+/** How much of a body a failure shows: lines, and characters of each. */
+const mostLines = 5;
+const mostCharacters = 400;
 
 /** The framing of stdio, with an observer of the raw bytes. */
 export function observedLines(onBytes: (chunk: Uint8Array) => void): Framing {
