@@ -117,7 +117,7 @@ function entriesOf(folder: string, { exports, bin = {} }: Manifest): Readonly<Re
   );
 }
 
-/** The entries of the libraries, which have no code of their own: without a chunk, each would be an empty file that a program loads. */
+/** Entries of the libraries. They only re-export; one that is in no chunk becomes an empty file, which a program loads for nothing. */
 const libraryEntry = /[\\/]src[\\/](?:entries[\\/][\w-]+|index)\.ts$/;
 
 /** The modules that a file needs: what it imports, directly or through others, and tree shaking keeps. */
@@ -197,7 +197,7 @@ async function buildsOf(name: string): Promise<readonly RolldownOptions[]> {
       ...Object.keys({ ...dependencies, ...peerDependencies }).map((used) => new RegExp(`^${used}(/|$)`)),
     ],
     resolve: { extensionAlias: { ".js": [".ts"] } },
-    // `sideEffects: false` of the manifest is for users: this module stops the program on a runtime that is too old.
+    // Only this module has side effects: it throws on a runtime that is too old. `sideEffects: false` of the manifest is for users.
     treeshake: { moduleSideEffects: (id) => /[\\/]base[\\/]runtime\.ts$/.test(id) },
     plugins: isProgram ? [libraries()] : [],
   };

@@ -158,6 +158,16 @@ describe("a body", () => {
     await expectAlive(at);
   });
 
+  test("whose last byte is too much is refused once, and its end is no message", async () => {
+    await using at = await site(shop(), { limits: { frameBytes: 1_000 } });
+    using wire = await at.open();
+    const head = ["POST /mcp HTTP/1.1", ...said, "Transfer-Encoding: chunked"].join("\r\n");
+    wire.write(`${head}\r\n\r\n3e9\r\n${"x".repeat(1_001)}\r\n0\r\n\r\n`);
+    expect((await wire.answer()).status).toBe(413);
+    await expectAlive(at);
+    expect(at.reports).toEqual([]);
+  });
+
   test("in many chunks, cut anywhere, is one", async () => {
     await using at = await site();
     using wire = await at.open();

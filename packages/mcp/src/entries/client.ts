@@ -172,8 +172,8 @@ function requireTarget(target: unknown): void {
 }
 
 /**
- * Serves `served` in memory, and opens the client's channels to it. The bytes are the same as on other transports. Both
- * sides report to the same place, so that a test sees faults of the handlers it calls.
+ * Returns a function that serves `served` in memory and returns the client's channel. The bytes are the same as on other
+ * transports. Both sides report to the same place, so that a test sees faults of the handlers it calls.
  */
 async function inMemory(served: Servable, report: ClientOptions["report"]): Promise<ChannelFactory> {
   const { serveChannel } = await import("../server/session/serve-channel.js");

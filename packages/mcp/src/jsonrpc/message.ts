@@ -75,7 +75,10 @@ export class ExactNumber {
 /** How many exact numbers `JSON.stringify` has been given: a text without any needs no literals. */
 export const written = { exactNumbers: 0 };
 
-/** What `ExactNumber.stringify` is writing. The mark is drawn for the first exact number in it, and a peer cannot guess it. */
+/**
+ * The state of the running `ExactNumber.stringify`; undefined outside of one. `mark` is empty until the value contains an exact
+ * number. It is random, so that no received string contains it.
+ */
 let writing: { mark: string } | undefined;
 
 /** A result or params that are already serialised; the encoder inserts the text unchanged. The text must be one JSON value. */

@@ -118,24 +118,24 @@ class FetchExchange implements HttpExchange {
 
   readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void {
     if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
-    const reading = new AbortController();
-    const stop = (): void => reading.abort();
-    const length = this.#request.headers.get("content-length");
-    void this.#collect(new BodyReader(length, maxBytes, budget, { stop, done }), reading.signal);
-  }
-
-  /** Reads the body until its end, or until it is not wanted. */
-  async #collect(body: BodyReader, stopped: AbortSignal): Promise<void> {
-    try {
-      // The body is async iterable on all platforms, but not in the types of all of them.
-      for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
-        body.append(chunk);
-        if (stopped.aborted) break;
+    let isWanted = true;
+    const stop = (): void => {
+      isWanted = false;
+    };
+    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget, { stop, done });
+    const read = async (): Promise<void> => {
+      try {
+        // The body is async iterable on all platforms, but not in the types of all of them.
+        for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+          body.append(chunk);
+          if (!isWanted) return;
+        }
+        body.end();
+      } catch (error) {
+        body.fail(error instanceof Error ? error : new Error(String(error)));
       }
-    } catch (error) {
-      body.fail(error instanceof Error ? error : new Error(String(error)));
-    }
-    body.end();
+    };
+    void read();
   }
 
   onGone(listener: () => void): void {

@@ -102,7 +102,7 @@ export abstract class HttpServerHandler {
     }
   }
 
-  /** Responds to a request that has passed the checks, when its body is read. @throws what is thrown before that */
+  /** Reads the body of a request that has passed the checks, and responds. @throws as `readBody` */
   #receive(request: HttpExchange, caller: HttpCaller, cors?: HttpHeaders): void {
     const answer = (body: string | Error): void => {
       let response: MaybePromise<HttpResponse>;
@@ -111,13 +111,12 @@ export abstract class HttpServerHandler {
       } catch (error) {
         response = this.#failed(request, error);
       }
-      if (!isPromise(response))
-        request.respond(response, cors); // Most are known: they need not wait another turn.
-      else
+      if (isPromise(response))
         void response.then(
           (known) => request.respond(known, cors),
           (error: unknown) => request.respond(this.#failed(request, error), cors),
         );
+      else request.respond(response, cors);
     };
     if (request.method === "POST") request.readBody(this.settings.limits.frameBytes, caller.budget, answer);
     else answer("");

@@ -17,9 +17,9 @@ export interface HttpRequest {
   /** The network address of the client; undefined if the platform does not provide it. */
   readonly address: string | undefined;
   /**
-   * Reads the whole body, and calls `done` once. Long bodies are charged to the budget while they arrive. A promise would
-   * cost more than to read most bodies.
-   * @throws what `done` would get, before anything is read
+   * Reads the whole body, and calls `done` once. Long bodies are charged to the budget while they arrive. It takes a callback
+   * because a promise costs more than reading a short body.
+   * @throws BodyFault for a declared length that is too long, and other errors that are known before reading; `done` is not called then
    */
   readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void;
   /** Sets the listener for a client that disconnects before the end of the response. At most one. */
@@ -121,7 +121,7 @@ export class BodyReader {
     this.#last = chunk;
   };
 
-  /** The body is complete. */
+  /** The body is complete. Does nothing after a fault. */
   readonly end = (): void => {
     if (this.#isOver) return;
     const last = this.#last ?? noBytes;

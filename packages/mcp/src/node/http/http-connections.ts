@@ -61,11 +61,12 @@ class AddressConnections extends Set<Connection> {
 /** The maximum number of idle connections per network address and second that are closed to make room. */
 const mostRoomMade = 32;
 
-export interface BoundedServer {
+/** A server with limits, and the function that counts its upgrades. */
+interface BoundedServer {
   readonly server: Server;
   /**
-   * To be called with each upgrade request. It is no event listener here, because with an `upgrade` listener Node stops
-   * answering upgrade requests of servers that do not support them.
+   * Must be called with each upgrade request. `boundedServer` does not listen for them itself, because with an `upgrade`
+   * listener Node stops answering upgrade requests of servers that do not support them.
    */
   readonly upgraded: (request: IncomingMessage) => void;
 }
@@ -121,7 +122,8 @@ class HttpConnections {
   }
 
   /**
-   * Passes a request on to the listener. Not a listener of its own: Node copies the list of several at each event.
+   * Notes the request of a connection, and calls the listener. Two listeners on the server would be slower: Node copies
+   * an array of listeners at each event.
    * @param response undefined for an upgrade
    */
   readonly requested = (request: IncomingMessage, response?: Parameters<RequestListener>[1]): void => {

@@ -63,7 +63,7 @@ export class NodeExchange implements HttpExchange, EventSink {
   header(name: string): string | undefined {
     const value = this.#headers[name];
     if (typeof value !== "string" || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
-    // What was sent is looked at only to find more than one value: a middleware may have changed the one in `headers`.
+    // Middleware may have changed the value in `headers`, so it is used unless the client sent the header more than once.
     const { rawHeaders } = this.#request;
     let sent = "";
     let count = 0;
