@@ -82,7 +82,7 @@ export interface PeerSettings {
 export function peerSettings(options: PeerOptions): PeerSettings {
   const report = reporterOf(options.report);
   const { nameOf } = options;
-  const limits = { ...serverLimits, ...options.limits };
+  const limits = options.limits === undefined ? serverLimits : { ...serverLimits, ...options.limits };
   return {
     profile: options.profile ?? baseProfile,
     limits,

@@ -60,7 +60,8 @@ interface PendingChange {
 export class ChangeFeed {
   readonly #listener: FeedListener;
   readonly #stop: () => void;
-  readonly #pending = new Map<string, PendingChange>();
+  /** Made for the first change: most sessions see none. */
+  #pending: Map<string, PendingChange> | undefined;
 
   constructor(source: ChangeSource, listener: FeedListener) {
     this.#listener = listener;
@@ -70,12 +71,15 @@ export class ChangeFeed {
   /** No notification is sent after this. */
   stop(): void {
     this.#stop();
-    this.#pending.clear();
+    this.#pending = undefined;
   }
 
   #take(change: Change, visible: ChangeVisibility | undefined): void {
     if (!this.#delivers(change, visible)) return;
-    if (this.#pending.size === 0) void this.#flush(); // Never rejects: neither `drained` nor `notify` fails.
+    if (this.#pending === undefined) {
+      this.#pending = new Map();
+      void this.#flush(); // Never rejects: neither `drained` nor `notify` fails.
+    }
     // The notification of a list is for several definitions, of which the latest may be hidden from the caller.
     if (change.kind === "list") this.#pending.set(change.list, { change, visible: undefined });
     else this.#pending.set(`uri ${change.uri}`, { change, visible });
@@ -89,8 +93,8 @@ export class ChangeFeed {
 
   async #flush(): Promise<void> {
     await this.#listener.drained();
-    const changes = [...this.#pending.values()];
-    this.#pending.clear();
+    const changes = [...(this.#pending?.values() ?? [])];
+    this.#pending = undefined;
     for (const { change, visible } of changes) if (this.#delivers(change, visible)) this.#tell(change);
   }
 

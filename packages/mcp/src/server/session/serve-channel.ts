@@ -43,11 +43,14 @@ const longLived: ReadonlySet<string> = new Set([methods.listen]);
  * channels at the same time.
  */
 export function serveChannel(served: Servable, channel: Channel, options: ServeOptions = {}): Connection {
-  const { lenient = false, onNegotiated, ...settings } = options;
-  const budget = settings.budget ?? budgetOf({ ...serverLimits, ...settings.limits });
+  const {
+    lenient = false,
+    onNegotiated,
+    budget = budgetOf({ ...serverLimits, ...options.limits }),
+    ...others
+  } = options;
   const connect = ({ call, notified }: ServerSession): Connection =>
     openConnection(channel, {
-      ...settings,
       budget,
       longLived,
       exactNumbers: served.exactNumbers === true,
@@ -59,6 +62,7 @@ export function serveChannel(served: Servable, channel: Channel, options: ServeO
       relatedTo: progressTag,
       lossy: lossyNotification,
       nameOf,
+      ...others, // Last, so that the objects of all sessions share a hidden class.
     });
   return new ServerSession(served, { lenient, budget, onNegotiated: onNegotiated }, connect).connection;
 }
