@@ -101,6 +101,19 @@ test("without a token only the authorization is examined, by the newest revision
   });
 });
 
+test("without a token the text passes nothing that was not examined, and a failed probe does not hide the remedy", async () => {
+  const { url } = await startNotes();
+  expect((await parlance(["check", url])).stdout).toContain("\n! 0 revisions · ");
+  // A key without an authorization server: XA-2 fails.
+  const handler = nodeHandler(createServer({ name: "notes", version: "1.0.0" }), { auth: () => undefined });
+  await using http = await plainHttp(handler);
+  const { code, stdout, stderr } = await parlance(["check", "--timeout", "20s", http.url]);
+  expect(code).toBe(2);
+  expect(stdout).toContain("\n✖ 0 revisions · ");
+  expect(stderr).toContain(`→ parlance login ${http.url}, or for machines --bearer-env TOKEN`);
+  handler.close();
+});
+
 test("a token that the server refuses is named as the reason, and not the lack of one", async () => {
   const { url, token } = await startNotes();
   const env = { TOKEN: `Bearer ${await token({ aud: "https://other.example/mcp" })}` };
@@ -114,8 +127,8 @@ test("a 401 without a message is said to be one in each revision, however long t
     response.writeHead(401, { "content-type": "text/plain" }).end("who are you?"),
   );
   const { stdout } = await parlance(["check", "--timeout", "20s", http.url]);
-  expect(stdout).toContain("2025-11-25  not spoken: initialize got 401 Unauthorized, without a message\n");
-  expect(stdout).toContain("2026-07-28  not spoken: server/discover got 401 Unauthorized, without a message\n");
+  expect(stdout).toContain("2025-11-25  not examined: initialize got 401 Unauthorized, without a message\n");
+  expect(stdout).toContain("2026-07-28  not examined: server/discover got 401 Unauthorized, without a message\n");
 });
 
 test("a server that accepts every token fails with the sentence that it breaks", async () => {

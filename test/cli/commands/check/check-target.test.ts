@@ -7,7 +7,7 @@ import { latest, latestHandshake, versions } from "@parlance/mcp";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { readRecording } from "@parlance/wire";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { inForm, isLong } from "../../../testing/forms.js";
 import { fixture, jsonLines, parlance } from "../../run.js";
 
@@ -67,6 +67,25 @@ test("a server that keeps the rules passes in every revision, over HTTP, where t
   } finally {
     await http.close();
   }
+});
+
+test("the text shows what fails the check: a note that --fail-on names, and an expectation", async () => {
+  const options = ["--revision", "2025-03-26", "--timeout", "60s"];
+  const command = ["--", process.execPath, tools];
+  const passed = await parlance(["check", ...options, "--expect", "count(method:ping)>=1", ...command]);
+  expect(passed.code, passed.stdout).toBe(0);
+  expect(passed.stdout).toMatch(/^ {2}✔ count\(method:ping\)>=1 /m);
+  expect(passed.stdout).toMatch(/^✔ 1 revision · /m);
+
+  const noted = await parlance(["check", ...options, "--fail-on", "must,should,may", ...command]);
+  expect(noted.code).toBe(2);
+  expect(noted.stdout).toMatch(/^ {2}ℹ R-13 /m);
+  expect(noted.stdout).toMatch(/^✖ 1 revision · .*[1-9]\d* violations in its messages/m);
+
+  const unmet = await parlance(["check", ...options, "--expect", "count(method:ping)>=1000000", ...command]);
+  expect(unmet.code).toBe(2);
+  expect(unmet.stdout).toMatch(/^ {2}✖ count\(method:ping\)>=1000000 /m);
+  expect(unmet.stdout).toMatch(/^✖ 1 revision · .*1 expectation not met/m);
 });
 
 test("the revisions that are left when a server at a URL dies are not said to be unknown to it", async () => {
@@ -168,7 +187,10 @@ test("a server that cannot be spoken to is no server that breaks rules, and its 
 
 test("a finding that several revisions share is printed once, with the revisions", async () => {
   const revisions = ["--revision", "2025-06-18", "--revision", "2025-11-25", "--revision", "2026-07-28"];
-  const words = ["check", ...revisions, "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
+  const folder = mkdtempSync(join(tmpdir(), "parlance-check-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const record = ["--record", join(folder, "check.parlance.jsonl")];
+  const words = ["check", ...revisions, ...record, "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
   const { stdout } = await parlance(words, { COLUMNS: "120" });
   const [summary = "", findings = ""] = stdout.split(/(?<=2026-07-28 .*\n)/);
   expect(summary.split("\n").map((line) => line.slice(0, 12))).toEqual([
@@ -183,6 +205,14 @@ test("a finding that several revisions share is printed once, with the revisions
   expect(findings).toMatch(
     / {2}✖ XM-6 .*\n {10}in 2025-06-18 to 2025-11-25\n(?: {10}.*\n)+? {10}frames \d+–\d+, \d+–\d+ {2}https/,
   );
+});
+
+test("numbers of frames are shown where a recording has them", async () => {
+  const words = ["--revision", "2025-11-25", "--timeout", "10s", "--", process.execPath, misbehaving, "noisy"];
+  const { stdout } = await parlance(["check", ...words], { COLUMNS: "120" });
+  expect(stdout).toMatch(/ {2}✖ XM-6 .*\n(?: {10}.*\n)+? {10}https/);
+  expect(stdout).not.toMatch(/frames? \d+(?:–\d+)?(?:, | {2}http)/);
+  expect(stdout).toContain("\n  --record <file> keeps the conversation that shows it\n");
 });
 
 test("a file that is neither a recording nor a server is named, with what to write instead", async () => {

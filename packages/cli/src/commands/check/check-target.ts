@@ -73,30 +73,34 @@ export async function checkTarget(
     expectations,
     failOn,
   });
-  const shown = { all: options.all === true, isInterrupted: interrupt.stop.aborted };
+  const shown = {
+    all: options.all === true,
+    isInterrupted: interrupt.stop.aborted,
+    isRecorded: record !== undefined,
+  };
   if (format === "text")
     out.print(...examinationLines(examination, report, out, shown), ...portabilityLines(refused, out));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   if (interrupt.stop.aborted) return interrupt.exitCode;
-  if (report.passed && isUnauthorized(examination)) throw unauthorized(target);
-  return exitCodeOf(report);
+  if (!isUnauthorized(examination)) return exitCodeOf(report);
+  throw unauthorized(target, report.passed ? exitCodes.unreachable : exitCodeOf(report));
 }
 
 /** Whether the server refused every conversation without a token, so that only its authorization was examined. */
-function isUnauthorized({ revisions }: Examination): boolean {
-  return revisions.every(({ notSpoken }) => notSpoken !== undefined) && revisions.some(wasAsked);
+function isUnauthorized({ revisions }: Pick<Examination, "revisions">): boolean {
+  return !revisions.some(isSpoken) && revisions.some((revision) => revision.isUnauthorized);
 }
 
-function wasAsked({ notSpoken, results }: Examination["revisions"][number]): boolean {
-  return notSpoken === undefined || results.length > 0;
+function isSpoken({ notSpoken }: Examination["revisions"][number]): boolean {
+  return notSpoken === undefined;
 }
 
-function unauthorized(target: Target): Failure {
+function unauthorized(target: Target, exitCode: number): Failure {
   const hasToken = target.kind === "url" && hasAuthorization(target.headers);
   const why = hasToken ? "refuses the token" : "requires a token";
   return new Failure(`${target.title} ${why}: only its authorization was examined`, {
-    exitCode: exitCodes.unreachable,
+    exitCode,
     remedy: hasToken ? "parlance doctor compares the token with what the server expects" : signInRemedy(target.title),
   });
 }
@@ -104,7 +108,7 @@ function unauthorized(target: Target): Failure {
 /** Throws if no revision could be negotiated: such a server has not broken a rule. @throws Failure */
 async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {
   const { title } = target;
-  if (revisions.length === 0 || revisions.some(wasAsked)) return;
+  if (revisions.length === 0 || isUnauthorized({ revisions }) || revisions.some(isSpoken)) return;
   const [first] = revisions;
   const lost = conversation.rows.find(({ entry }) => entry.k === "h" && entry.ph === "abort")?.entry;
   const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");

@@ -3,6 +3,7 @@ import { type CheckReport, levelOf, sentenceOf, specOf, type Verdict, wording } 
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
+import { expectationLines } from "../../shared/output/report-text.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
@@ -12,14 +13,23 @@ import { noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js"
 
 const idWidth = 6;
 
+/** What `examinationLines` shows. */
+interface Shown {
+  /** Whether to show passed probes, too. */
+  readonly all: boolean;
+  readonly isInterrupted: boolean;
+  /** Whether the frames were written to a file, so that their numbers lead to them. */
+  readonly isRecorded: boolean;
+}
+
 /** The result of an examination as text: each revision, then the failed probes, or all probes. */
 export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
   report: CheckReport,
   look: Look,
-  { all, isInterrupted }: { readonly all: boolean; readonly isInterrupted: boolean },
+  { all, isInterrupted, isRecorded }: Shown,
 ): readonly string[] {
-  const { crashes } = report;
+  const { crashes, expectations, failOn } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => revisionLines(result, look));
   const findings = findingsOf(revisions, all);
@@ -27,9 +37,13 @@ export function examinationLines(
   const recommended = failures.filter(({ level }) => level === "should").length;
   const notes = failures.length - broken - recommended;
   const ofMessages = new Set(verdicts);
-  const bad = report.verdicts.filter(({ verdict }) => verdict.level === "must" && ofMessages.has(verdict));
-  const passed = isInterrupted ? look.style.yellow("!") : look.style.green("✔");
-  const mark = broken + bad.length + crashes.length === 0 ? passed : look.style.red("✖");
+  const bad = report.verdicts.filter(
+    ({ verdict: { level }, verdict }) => (level === "must" || failOn.includes(level)) && ofMessages.has(verdict),
+  );
+  const unmet = expectations.filter(({ holds }) => !holds).length;
+  const isIncomplete = isInterrupted || spoken.length === 0;
+  const passed = isIncomplete ? look.style.yellow("!") : look.style.green("✔");
+  const mark = report.passed && broken + bad.length + crashes.length === 0 ? passed : look.style.red("✖");
   const parts = [
     count(spoken.length, "revision"),
     count(
@@ -41,19 +55,26 @@ export function examinationLines(
     ...(notes === 0 ? [] : [count(notes, "note")]),
     `${count(bad.length, "violation")} in its messages`,
     ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
+    ...(unmet === 0 ? [] : [`${count(unmet, "expectation")} not met`]),
   ];
   return [
     ...lines,
-    ...findings.flatMap((finding) => findingLines(finding, revisions.length > 1, look)),
-    ...violationLines(bad, look),
+    ...findings.flatMap((finding) => findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look)),
+    ...violationLines(bad, isRecorded, look),
     ...crashLines(crashes, look),
     ...waitingLines(waiting, look),
+    ...expectationLines(report, look.style),
     "",
     ...pieceLines(
       mark,
       parts.map((text) => ({ text })),
       look,
     ),
+    ...(findings.some(({ results: [{ verdict }] }) => verdict !== undefined) || bad.length > 0
+      ? isRecorded
+        ? []
+        : [look.style.dim("  --record <file> keeps the conversation that shows it")]
+      : []),
     ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
     ...(ranNoTool(spoken) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
@@ -71,7 +92,7 @@ function ranNoTool(revisions: readonly RevisionResult[]): boolean {
 }
 
 /** One entry per rule: a server that breaks a rule often does so in every message. */
-function violationLines(bad: CheckReport["verdicts"], look: Look): readonly string[] {
+function violationLines(bad: CheckReport["verdicts"], isRecorded: boolean, look: Look): readonly string[] {
   const { style, width } = look;
   const indent = " ".repeat(idWidth + 4);
   const ids = new Set(bad.map(({ verdict }) => verdict.rule.id));
@@ -83,13 +104,13 @@ function violationLines(bad: CheckReport["verdicts"], look: Look): readonly stri
     const place = [about, pointer].filter((word) => word !== undefined && word !== "").join(", ");
     const says = `${place === "" ? "" : `${escapeControls(place)}: `}${wording.messageWithoutPlace(verdict)}`;
     return [
-      ...demandLines(`  ${style.red("✖")} ${left(rule.id, idWidth)}`, rule.demands, width),
+      ...demandLines(`  ${style.red(signs[verdict.level])} ${left(rule.id, idWidth)}`, rule.demands, width),
       ...wrapWords(says, width - indent.length).map((line) => indent + line),
       ...(others.length === 0 ? [] : wrapWords(othersText(first, others), width - indent.length)).map(
         (line) => indent + line,
       ),
       ...quotedLines(verdict, look),
-      style.dim(`${indent}frame ${n}  ${spec}`),
+      style.dim(`${indent}${isRecorded ? `frame ${n}  ` : ""}${spec}`),
     ];
   });
 }
@@ -140,11 +161,17 @@ function waitingLines(waiting: Examination["waiting"], { style, width }: Look): 
   return [style.yellow("Waiting for an answer"), ...lines];
 }
 
-function revisionLines({ revision, notSpoken, isLost, results }: RevisionResult, look: Look): readonly string[] {
+function revisionLines(
+  { revision, notSpoken, isLost, isUnauthorized, results }: RevisionResult,
+  look: Look,
+): readonly string[] {
   const { style, width } = look;
   if (notSpoken !== undefined) {
     const start = `${revision.version}  `;
-    const why = wrapWords(`${isLost ? "not examined" : "not spoken"}: ${notSpoken}`, width - start.length);
+    const why = wrapWords(
+      `${isLost || isUnauthorized ? "not examined" : "not spoken"}: ${notSpoken}`,
+      width - start.length,
+    );
     const indent = " ".repeat(start.length);
     return why.map((line, index) => style.dim((index === 0 ? start : indent) + line));
   }
@@ -182,7 +209,11 @@ function findingsOf(revisions: readonly RevisionResult[], all: boolean): readonl
   return [...shared.values()].toSorted((a, b) => place(a) - place(b));
 }
 
-function findingLines({ versions, results }: SharedFinding, namesVersions: boolean, look: Look): readonly string[] {
+function findingLines(
+  { versions, results }: SharedFinding,
+  { namesVersions, isRecorded }: { readonly namesVersions: boolean; readonly isRecorded: boolean },
+  look: Look,
+): readonly string[] {
   const { style, width } = look;
   const [{ probe, finding, verdict }] = results;
   const [mark, paint] =
@@ -204,7 +235,7 @@ function findingLines({ versions, results }: SharedFinding, namesVersions: boole
     ...where,
     ...wrapWords(verdict.says, width - indent.length).map((line) => indent + line),
     ...quotedLines(verdict, look),
-    style.dim(`${indent}${isOne ? "frame" : "frames"} ${frames.join(", ")}  ${verdict.spec}`),
+    style.dim(`${indent}${isRecorded ? `${isOne ? "frame" : "frames"} ${frames.join(", ")}  ` : ""}${verdict.spec}`),
   ];
 }
 
@@ -219,11 +250,11 @@ export function examinationValue({ revisions, waiting }: Examination, report: Ch
   return {
     ...reportValue(report),
     ...(waiting.length > 0 && { waiting: waiting.map(pendingValue) }),
-    revisions: revisions.map(({ revision, notSpoken, isLost, results }) => ({
+    revisions: revisions.map(({ revision, notSpoken, isLost, isUnauthorized, results }) => ({
       version: revision.version,
       spoken: notSpoken === undefined,
       ...(notSpoken !== undefined && { why: notSpoken }),
-      ...(isLost && { examined: false }),
+      ...((isLost || isUnauthorized) && { examined: false }),
       probes: results.map(({ probe, finding, frames }) => ({
         id: probe.id,
         level: levelOf(probe, revision),

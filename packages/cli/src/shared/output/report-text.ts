@@ -23,7 +23,7 @@ export function reportLines(report: CheckReport, out: Output): readonly string[]
     section("Without an answer, and none was due", pendingItems(report, "not due"), style.dim),
     section("Missing", gapItems(report), paint("gap")),
     section("Damaged", damageItems(report), paint("damage")),
-    expectationSection(report, style),
+    expectationLines(report, style),
   ];
   return [
     ...summaryLines(report, out),
@@ -112,7 +112,8 @@ function damageItems(report: CheckReport): readonly Item[] {
   return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${wording.damage(damage)}`]);
 }
 
-function expectationSection({ expectations }: CheckReport, style: Style): readonly string[] {
+/** The expectations, met or not; none if there are none. */
+export function expectationLines({ expectations }: CheckReport, style: Style): readonly string[] {
   if (expectations.length === 0) return [];
   const lines = expectations.map((result) => {
     const text = `${escapeControls(result.expectation.text)}  ${wording.expectation(result)}`;

@@ -34,6 +34,8 @@ export interface RevisionResult {
   readonly notSpoken: string | undefined;
   /** Whether that is unknown, because the server responds no more since a probe of another revision. */
   readonly isLost: boolean;
+  /** Whether that is unknown, because the server required a token and got none that it accepts. */
+  readonly isUnauthorized: boolean;
   /** The results. For an unsupported revision, only those on authorization, if the server requires a token. */
   readonly results: readonly ProbeResult[];
 }
@@ -152,8 +154,9 @@ class RevisionExamination {
       if (subject.isUnauthorized && this.#isNewest) results.push(...(await this.#askWithoutToken(subject)));
       await client.close();
       const lostAfter = subject.gotNoStatus ? this.#known.lostAfter : undefined;
+      const { isUnauthorized } = subject;
       const notSpoken = lostAfter === undefined ? opened.says : `the server has not responded since ${lostAfter}`;
-      return { revision, notSpoken, isLost: lostAfter !== undefined, results };
+      return { revision, notSpoken, isLost: lostAfter !== undefined, isUnauthorized, results };
     }
     this.#known.lostAfter = undefined;
     for (const probe of this.#probes) {
@@ -173,7 +176,7 @@ class RevisionExamination {
       break;
     }
     results.push(...(await this.#leave(client)));
-    return { revision, notSpoken: undefined, isLost: false, results };
+    return { revision, notSpoken: undefined, isLost: false, isUnauthorized: false, results };
   }
 
   /**
