@@ -70,6 +70,16 @@ test.concurrent("subscribe goes on until Ctrl-C, which ends it in order", async 
   expect(code).toBe(0);
 });
 
+test.concurrent("subscribe fails when the server ends the subscription", async () => {
+  const http = await serveHttp(createLibrary());
+  const running = startInForm(["subscribe", "--revision", "2026-07-28", "--json", http.url, "notes:/clock"]);
+  await running.firstLine;
+  await http.drain(1_000);
+  const { code, stderr } = await running.ended;
+  expect(stderr).toContain("✖ the subscription is over: the server ended it\n");
+  expect(code).toBe(3);
+});
+
 test.concurrent("without a URI, subscribe is about the lists", async () => {
   const server = createLibrary();
   await using http = await serveHttp(server);

@@ -17,7 +17,9 @@ interface SubscribeFlags extends ServerFlags {
 }
 
 const about = `Subscribe to resources of a server and print each update as it comes, until Ctrl-C.
-Without a URI, changes of the lists of tools, resources and prompts are printed.`;
+Without a URI, changes of the lists of tools, resources and prompts are printed.
+It fails with 3 when the server ends the subscription; over HTTP in a session
+(2025-11-25 and older) it looks for a server that is gone until Ctrl-C.`;
 
 /** Adds `parlance subscribe`. */
 export function registerSubscribe(program: Command, invocation: Invocation): void {
@@ -61,20 +63,16 @@ async function subscribe(
       left -= 1;
       if (left <= 0) break;
     }
-    if (left > 0 && !interrupt.stop.aborted) await requireEnded(subscription);
+    if (left > 0 && !interrupt.stop.aborted) throw overBy(await subscription.closed);
     await subscription.close();
     return exitCodes.clean;
   });
 }
 
-/** @throws Failure if the subscription ended with an error */
-async function requireEnded({ closed }: Subscription): Promise<void> {
-  const { reason, error } = await closed;
-  if (reason === "ended") return;
-  throw new Failure(`the subscription is over: ${error?.message ?? "the connection was closed"}`, {
-    exitCode: exitCodes.unreachable,
-    cause: error,
-  });
+/** The failure of a subscription that was to go on. */
+function overBy({ reason, error }: Awaited<Subscription["closed"]>): Failure {
+  const why = reason === "ended" ? "the server ended it" : (error?.message ?? "the connection was closed");
+  return new Failure(`the subscription is over: ${why}`, { exitCode: exitCodes.unreachable, cause: error });
 }
 
 function subscribedWords({ filter: { resourceSubscriptions = [], ...lists } }: Subscription): string {
