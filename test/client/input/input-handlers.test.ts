@@ -1,11 +1,11 @@
 import { handshakeVersions, versions } from "@parlance/mcp";
 import { connect, type InputHandlers, LocalError, userRejected } from "@parlance/mcp/client";
-import { describeReport, type Report } from "@parlance/mcp/jsonrpc";
+import { type CallOptions, describeReport, type Report } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { askingServer, type Effects } from "../../server/input/questions.js";
-import { modern, notification, parse, request } from "../../testing/frames.js";
+import { modern, notification, parse, request, success } from "../../testing/frames.js";
 import { turn } from "../../testing/talks.js";
 import { errorOf, openWith } from "../session/openings.js";
 
@@ -67,6 +67,68 @@ test.each(withForms)(
     });
   },
 );
+
+const withFormRequests = handshakeVersions.filter((version) => withForms.includes(version));
+
+describe.each(withFormRequests)("in %s, while a person answers the request of a server,", (revision) => {
+  const form = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
+
+  /** A call that the server has asked the user about; `decline` answers for the user. */
+  async function asked(options: CallOptions) {
+    const declines: (() => void)[] = [];
+    const elicitation: InputHandlers["elicitation"] = () =>
+      new Promise((resolve) => declines.push(() => resolve({ action: "decline" })));
+    const open = await openWith(revision, { handlers: { elicitation } });
+    const call = open.client.tools.call("book", {}, options);
+    const { id = "" } = parse(await open.peer.next());
+    open.peer.send(request(7, "elicitation/create", form));
+    await turn();
+    const decline = async (): Promise<void> => {
+      declines[0]?.();
+      expect(parse(await open.peer.next())).toMatchObject({ id: 7, result: { action: "decline" } });
+    };
+    const done = { content: [{ type: "text", text: "done" }] };
+    return { open, call, decline, finish: () => open.peer.send(success(id, done)) };
+  }
+
+  test("the time between two signs of the server does not run, and begins anew with the answer", async () => {
+    const { open, call, decline, finish } = await asked({ timeout: 1_000 });
+    open.clock.advance(900);
+    open.clock.advance(100_000);
+    await decline();
+    open.clock.advance(900);
+    finish();
+    expect(await call).toMatchObject({ content: [{ text: "done" }] });
+    assertNoLeaks(open.client.connection);
+    await open.client.close();
+  });
+
+  test("a server that is silent after the answer loses the call", async () => {
+    const { open, call, decline } = await asked({ timeout: 1_000 });
+    const failure = errorOf(call);
+    open.clock.advance(5_000);
+    await decline();
+    open.clock.advance(1_000);
+    expect(await failure).toEqual(
+      new LocalError("timeout", "tools/call (id 2): no response or notification for 1000 ms"),
+    );
+    await open.client.close();
+  });
+
+  test("the time of the call runs out", async () => {
+    const { open, call, decline } = await asked({ timeout: 1_000, totalTimeout: 5_000 });
+    const failure = errorOf(call);
+    open.clock.advance(4_000);
+    open.clock.advance(1_000);
+    expect(await failure).toMatchObject({
+      reason: "timeout",
+      message: expect.stringContaining("no response within 5000 ms (totalTimeout)") as unknown,
+    });
+    expect(parse(await open.peer.next())).toMatchObject({ method: "notifications/cancelled" });
+    await decline();
+    await open.client.close();
+  });
+});
 
 test.each(withPages)("in %s, a person opens a URL", async (revision) => {
   expect(await answered(revision, "page")).toBe("accept");

@@ -179,6 +179,11 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    */
   readonly notify = (method: string, params?: Params): void => this.#out.notify(method, params);
 
+  /** @internal Pauses the idle timeout of calls while the peer waits for an answer of this side. */
+  whilePeerWaits<T>(answer: Promise<T>): Promise<T> {
+    return this.#caller.whilePeerWaits(answer);
+  }
+
   /** An empty batch to fill and send. */
   batch(): RequestBatch {
     if (!this.settings.profile.batches) {

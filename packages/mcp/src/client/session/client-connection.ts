@@ -8,7 +8,7 @@ import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile, mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import type { Report } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
-import { isObject } from "../../protocol/json.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import { isProtocolMethod } from "../../protocol/revisions/all.js";
@@ -55,7 +55,11 @@ export function openClientConnection(
     tolerance: lenient ? "accept" : "explain",
     limits: { ...clientLimits, ...transport.limits },
     profile: mcpProfile,
-    handle: respondToServer(responder, () => revision),
+    handle: respondToServer(
+      responder,
+      () => revision,
+      (answer) => connection.whilePeerWaits(answer),
+    ),
     onNotification: notified,
     report(each) {
       if (revision?.era === "stateless" && endsSubscription(each)) {
@@ -85,15 +89,20 @@ export function openClientConnection(
 /**
  * Handles the requests of a server in the handshake era; in the stateless era a client responds to none. Before a revision
  * is negotiated, only `ping` is handled.
+ * @param waits is given each answer: calls of the server may take as long as its user does
  */
-function respondToServer(responder: InputResponder, negotiated: () => Revision | undefined): Call {
+function respondToServer(
+  responder: InputResponder,
+  negotiated: () => Revision | undefined,
+  waits: (answer: Promise<JsonObject>) => Promise<JsonObject>,
+): Call {
   return (method, params, { signal }) => {
     if (method === methods.ping) return {};
     const revision = negotiated();
     const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
     if (revision === undefined || !exists) throw methodNotFound(method);
     const respond = responder.accept(method, revision.up("params", method, isObject(params) ? params : {}), revision);
-    return respond(signal).then((response) => revision.down("result", method, response));
+    return waits(respond(signal)).then((response) => revision.down("result", method, response));
   };
 }
 

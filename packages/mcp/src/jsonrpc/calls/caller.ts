@@ -46,6 +46,8 @@ export class Caller {
   readonly #cancellation: Cancellation | undefined;
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
+  /** The answers of this side that the peer waits for; see `whilePeerWaits`. */
+  #owed = 0;
   /** The latest invalid message. No call got it, but it often explains why a response is missing. */
   #complaint: string | undefined;
 
@@ -250,6 +252,23 @@ export class Caller {
     call.touch(this.#settings.clock.now());
   }
 
+  /**
+   * The idle timeout of every call is paused until `answer` has settled, and begins anew then: the peer may be silent because it waits
+   * for this answer. `totalTimeout` goes on.
+   */
+  async whilePeerWaits<T>(answer: Promise<T>): Promise<T> {
+    this.#owed += 1;
+    try {
+      return await answer;
+    } finally {
+      this.#owed -= 1;
+      for (const call of this.#inFlight.outgoingCalls()) {
+        this.touch(call);
+        this.#watch(call);
+      }
+    }
+  }
+
   /** Reports an event that belongs to no call, and adds it to the message of the next call that fails. */
   complain(report: Report): void {
     this.#complaint = describeReport(report);
@@ -316,8 +335,9 @@ export class Caller {
     const now = this.#settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const call of [...this.#inFlight.outgoingCalls()]) {
-      if (call.dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
-      else next = Math.min(next, call.dueAt);
+      const dueAt = this.#owed > 0 ? call.totalAt : call.dueAt;
+      if (dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
+      else next = Math.min(next, dueAt);
     }
     if (next < this.#timerAt) this.#arm(next);
   }
