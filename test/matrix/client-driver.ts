@@ -36,7 +36,7 @@ const verbs: ReadonlyMap<string, Verb> = new Map<string, Verb>([
     async (client, { ref, argument, context }, how) => {
       const { arguments: settled } = (context ?? {}) as { readonly arguments?: Readonly<Record<string, string>> };
       const [reference, typed] = [ref, argument] as Parameters<Client["complete"]>;
-      const options = settled === undefined ? how : { ...how, settled };
+      const options = settled === undefined ? how : { ...how, context: { arguments: settled } };
       return { completion: await client.complete(reference, typed, options) };
     },
   ],

@@ -34,7 +34,7 @@ export class Program {
       this.#client.complete(
         ref as CompletionReference,
         argument as { readonly name: string; readonly value: string },
-        settled === undefined ? {} : { settled: settled as Record<string, string> },
+        settled === undefined ? {} : { context: { arguments: settled as Record<string, string> } },
       ),
     "tools.list": () => this.#client.tools.list().all(),
     "tools.call": (name, args) => this.#client.tools.call(name as string, args as Arguments),

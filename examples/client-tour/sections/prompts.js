@@ -21,9 +21,9 @@ export const getPrompts = {
     await show(() => client.prompts.get("postcard"), messages);
 
     const ref = /** @type {const} */ ({ type: "ref/prompt", name: "postcard" });
-    const settled = { city: "Rome" };
+    const context = { arguments: { city: "Rome" } };
     await show(() => client.complete(ref, { name: "city", value: "p" }));
-    await show(() => client.complete(ref, { name: "sight", value: "" }, { settled }));
+    await show(() => client.complete(ref, { name: "sight", value: "" }, { context }));
     const family = /** @type {const} */ ({ type: "ref/resource", uri: "sights:/towers/{city}" });
     await show(() => client.complete(family, { name: "city", value: "Ph" }));
   },

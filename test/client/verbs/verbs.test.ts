@@ -83,7 +83,11 @@ describe.each(versions)("in %s, a client", (revision) => {
     const shelf = { type: "ref/resource", uri: "shelf:{shelf}" } as const;
     expect((await client.complete(shelf, { name: "shelf", value: "po" })).values).toEqual(["poems"]);
     const book = { type: "ref/prompt", name: "review" } as const;
-    const { values } = await client.complete(book, { name: "book", value: "" }, { settled: { shelf: "plays" } });
+    const { values } = await client.complete(
+      book,
+      { name: "book", value: "" },
+      { context: { arguments: { shelf: "plays" } } },
+    );
     expect(values).toEqual(["2024-11-05", "2025-03-26"].includes(revision) ? [] : ["shelf"]);
   });
 

@@ -1,3 +1,4 @@
+import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import type { CallOptions } from "../jsonrpc/call.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
@@ -24,6 +25,7 @@ import {
   callOptions,
   invalidResult,
   requireName,
+  verbMembers,
 } from "./verbs/client-parts.js";
 import { ClientPrompts } from "./verbs/prompts.js";
 import { ClientResources } from "./verbs/resources.js";
@@ -53,9 +55,15 @@ export type ClientCall = <const Method extends string>(
 
 /** Options of a completion request. */
 export interface CompleteOptions extends ClientCallOptions {
-  /** The arguments that already have a value. Omitted in revisions without this member. */
-  readonly settled?: Readonly<Record<string, string>>;
+  /** The values of the arguments that are filled in already. Not sent in revisions without this member. Default: none. */
+  readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
 }
+
+const completeMembers: MembersOf<CompleteOptions> = {
+  ...verbMembers,
+  context: { arguments: [] },
+};
+const filledIn = "write context: { arguments: { name: value } }";
 
 /** Completion values, best first. */
 export type Completion = CompleteResult["completion"];
@@ -135,9 +143,12 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
    * Completes an argument of a prompt or a variable of a resource template.
    *
    * @example
-   * const { values } = await client.complete({ type: "ref/prompt", name: "review" }, { name: "language", value: "py" });
+   * const review = { type: "ref/prompt", name: "review" } as const;
+   * const { values } = await client.complete(review, { name: "language", value: "py" });
+   * // What is filled in already: a server may offer the frameworks of this language.
+   * await client.complete(review, { name: "framework", value: "" }, { context: { arguments: { language: "python" } } });
    *
-   * @throws LocalError `protocol` for a result without values
+   * @throws TypeError for an unknown option; LocalError `protocol` for a result without values
    */
   async complete(
     ref: CompletionReference,
@@ -150,8 +161,9 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     options: CompleteOptions = {},
   ): Promise<Completion> {
     requireName("client.complete: the name of the argument", argument?.name, "client.complete(ref, { name, value })");
-    const { settled, ...others } = options;
-    const params = { ref, argument, ...(settled === undefined ? {} : { context: { arguments: settled } }) };
+    checkMembers("The options of client.complete", options, completeMembers, { arguments: filledIn, filled: filledIn });
+    const { context, ...others } = options;
+    const params = { ref, argument, ...(context === undefined ? {} : { context }) };
     const { completion } = await this.#parts.call(methods.complete, params, callOptions(others));
     const values = isObject(completion) ? completion.values : undefined;
     if (Array.isArray(values) && values.every((value) => typeof value === "string")) {

@@ -70,7 +70,7 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
   readonly cache?: CacheOptions | false;
   /**
    * Whether to reconnect after the connection is lost: the next call opens a new session, and open subscriptions are restored.
-   * Use it for servers whose process may exit. Calls in flight fail in any case. Default: false.
+   * Use it for servers whose process may exit. Calls in flight fail in any case. Default: true for a URL, false for anything else.
    */
   readonly reopen?: boolean;
 }

@@ -38,7 +38,7 @@ of a resource template, one per line.`,
 
 async function complete({ target, rest }: TargetWords, flags: CompleteFlags, invocation: Invocation): Promise<number> {
   const [reference, ...written] = rest;
-  const [first, ...settled] = Object.entries(parseTextArguments(written));
+  const [first, ...others] = Object.entries(parseTextArguments(written));
   if (reference === undefined || first === undefined)
     throw usageFailure(
       reference === undefined ? "there is no prompt or template to complete" : "there is no argument to complete",
@@ -53,7 +53,7 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
         client.complete(
           isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
           { name, value },
-          { ...options, ...(settled.length > 0 && { settled: Object.fromEntries(settled) }) },
+          { ...options, ...(others.length > 0 && { context: { arguments: Object.fromEntries(others) } }) },
         ),
       lines: ({ values }) => values.flatMap(visibleLines),
       notes: (completion) => moreWords(completion),

@@ -18,8 +18,8 @@ interface SubscribeFlags extends ServerFlags {
 
 const about = `Subscribe to resources of a server and print each update as it comes, until Ctrl-C.
 Without a URI, changes of the lists of tools, resources and prompts are printed.
-It fails with 3 when the server ends the subscription; over HTTP in a session
-(2025-11-25 and older) it looks for a server that is gone until Ctrl-C.`;
+It fails with 3 when the server ends the subscription; in a session over HTTP it
+looks for a server that is gone until Ctrl-C.`;
 
 /** Adds `parlance subscribe`. */
 export function registerSubscribe(program: Command, invocation: Invocation): void {

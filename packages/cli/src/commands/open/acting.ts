@@ -333,7 +333,7 @@ export class Acting implements RecordingWatcher {
     if (client.server.capabilities.completions === undefined) return [];
     const ref =
       kind === "prompt" ? { type: "ref/prompt" as const, name } : { type: "ref/resource" as const, uri: name };
-    const { values } = await client.complete(ref, { name: argument, value }, { settled });
+    const { values } = await client.complete(ref, { name: argument, value }, { context: { arguments: settled } });
     return values;
   }
 

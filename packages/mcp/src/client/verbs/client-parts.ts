@@ -35,7 +35,8 @@ export interface ClientCallOptions
 
 const { signal, timeout, totalTimeout } = callMembers;
 
-const verbMembers: MembersOf<ClientCallOptions> = {
+/** The members of `ClientCallOptions`, to detect unknown options. */
+export const verbMembers: MembersOf<ClientCallOptions> = {
   signal,
   timeout,
   totalTimeout,
