@@ -40,6 +40,30 @@ async function discover(url: string, headers: Readonly<Record<string, string>>):
 
 const json = "application/json";
 
+test("what a middleware has added to a request says who calls", async () => {
+  type Signed = IncomingMessage & { user?: { readonly id: string } };
+  const server = createServer({ name: "notes", version: "1" });
+  const handler = nodeHandler(server, {
+    auth: ({ raw }) => {
+      const { user } = raw as Signed;
+      return user && { principal: user.id };
+    },
+  });
+  const http = createHttpServer((request: Signed, response) => {
+    if (request.headers["x-user"] === "ada") request.user = { id: "ada" };
+    handler(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => {
+    handler.close();
+    http.closeAllConnections();
+    http.close();
+  });
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  expect(await discover(url, { "content-type": json, "x-user": "ada" })).toBe(200);
+  expect(await discover(url, { "content-type": json, "x-user": "eve" })).toBe(401);
+});
+
 test("a middleware may give the token of a request, for example from a cookie", async () => {
   const url = await behind((request) => {
     const key = /^session=(\w+)$/.exec(request.headers.cookie ?? "")?.[1];

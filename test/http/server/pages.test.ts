@@ -75,6 +75,20 @@ describe.each(doors)("on $on", ({ open }) => {
     },
   );
 
+  test.each([
+    ["https://mcp.example.com", "mcp.example.com", 200],
+    ["https://mcp.example.com:9000", "mcp.example.com:9000", 200],
+    ["https://other.example.com:8443", "other.example.com:8443", 200],
+    ["http://mcp.example.com", "mcp.example.com", 403], // Anybody in the network can write such a page.
+    ["https://mcp.example.com:9000", "mcp.example.com", 403],
+    ["https://mcp.example.com", "mcp.example.com:9000", 403],
+    ["https://mcp.example.com", "localhost", 403],
+    ["https://other.example.com", "other.example.com:8443", 403],
+  ])("a page of %s gets to the listed host %s: %d", async (origin, host, status) => {
+    await using door = await open(shop(), options);
+    expect((await door.ask(call({ origin, host }))).status).toBe(status);
+  });
+
   test("a page learns what it may send: methods, and of the headers those that are understood", async () => {
     await using door = await open(shop(), options);
     const names =
@@ -212,12 +226,12 @@ test("a server that others reach does not start unless somebody asks who they ar
 test("headers that the application has set before stay, beside ours", async () => {
   const handler = nodeHandler(shop(), { allowedOrigins: [app] });
   await using http = await plainHttp((request, response) => {
-    response.setHeader("vary", "X-Tenant").setHeader("access-control-expose-headers", ["x-mine", "x-other"]);
+    response.setHeader("vary", "X-Tenant, Origin").setHeader("access-control-expose-headers", ["x-mine", "x-other"]);
     handler(request, response);
   });
   const headers = { origin: app, "content-type": "application/json", accept: "application/json, text/event-stream" };
   const answer = await fetch(http.url, { method: "POST", headers, body: "{" });
-  expect(answer.headers.get("vary")).toBe("X-Tenant, origin");
+  expect(answer.headers.get("vary")).toBe("X-Tenant, Origin");
   expect(answer.headers.get("access-control-expose-headers")).toBe(
     `x-mine, x-other, ${readable["access-control-expose-headers"]}`,
   );

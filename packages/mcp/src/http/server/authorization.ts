@@ -21,7 +21,7 @@ import { emptyResponse, jsonResponse } from "./responses.js";
  * with that challenge, for schemes of your own. Called before the body is read. What it throws is reported: 401.
  */
 export type Authenticate = (
-  request: Pick<HttpRequest, "method" | "url" | "header">,
+  request: Pick<HttpRequest, "method" | "url" | "header" | "raw">,
 ) => MaybePromise<Identity | { readonly challenge: string } | undefined>;
 
 /** How a server over HTTP authenticates its callers: with access tokens, or by a function of its own. */
@@ -38,6 +38,7 @@ export interface Denial {
 const credentials = /^(?<scheme>\S+) +(?<token>[a-z0-9._~+/-]+=*)$/i;
 
 const required = "authentication is required";
+const unaccepted = "the Authorization that was sent is not accepted here";
 
 /** Longer tokens are rejected before they are parsed. */
 const maxTokenLength = 16 * 1024;
@@ -79,18 +80,19 @@ export class Authorization {
    * @param remedy what the operator can do about a limit that was reached; default: unknown
    */
   async identify(
-    request: Pick<HttpRequest, "method" | "url" | "header">,
+    request: Pick<HttpRequest, "method" | "url" | "header" | "raw">,
     address: string | undefined,
     remedy: () => string | undefined = () => undefined,
   ): Promise<Identity | Denial> {
     const auth = this.#auth;
     try {
       if (isResourceServer(auth)) return await this.#verify(auth, request, address, remedy);
-      const { method, url } = request;
-      const asked = { method, url, header: (name: string) => request.header(name) };
+      const { method, url, raw } = request;
+      const asked = { method, url, raw, header: (name: string) => request.header(name) };
       Object.setPrototypeOf(asked, foreignRequestMembers);
       const caller = await inHook("auth", () => auth(asked));
-      if (caller === undefined) return this.#denial(401, required);
+      if (caller === undefined)
+        return this.#denial(401, request.header("authorization") === undefined ? required : unaccepted);
       if (!isObject(caller))
         throw new TypeError(`auth must return { principal }, { challenge } or undefined, got ${kindOf(caller)}`);
       if ("challenge" in caller) return challenged(caller.challenge);
@@ -266,7 +268,12 @@ function pathOf(url: string): string {
 }
 
 const readsHeader = "request.header(name) is the value of a header, or undefined";
-const foreignRequestMembers = foreignMembers("request", { get: readsHeader }, { headers: readsHeader });
+const inRaw = "request.raw is the request of the framework, with what its middleware has added";
+const foreignRequestMembers = foreignMembers(
+  "request",
+  { get: readsHeader },
+  { headers: readsHeader, user: inRaw, session: inRaw, cookies: inRaw, auth: inRaw },
+);
 
 /** @throws TypeError for a challenge that no header can hold */
 function challenged(challenge: string): Denial {
@@ -275,5 +282,6 @@ function challenged(challenge: string): Denial {
       `auth: a challenge is a scheme and its parameters, e.g. 'Basic realm="notes"', got ${JSON.stringify(challenge)}`,
     );
   }
-  return { status: 401, reason: required, headers: { "www-authenticate": challenge } };
+  const reason = /\berror="?invalid_token\b/.test(challenge) ? unaccepted : required;
+  return { status: 401, reason, headers: { "www-authenticate": challenge } };
 }

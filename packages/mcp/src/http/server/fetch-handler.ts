@@ -85,30 +85,30 @@ function requireRequest(given: Request | { readonly headers?: undefined }): void
 
 /** A web `Request` as `HttpExchange`. */
 class FetchExchange implements HttpExchange {
-  readonly #request: Request;
+  readonly raw: Request;
   readonly #respond: (response: Response) => void;
   readonly #fail: (error: unknown) => void;
   #onGone: (() => void) | undefined;
 
   /** @param fail called if the platform does not accept the response */
   constructor(request: Request, respond: (response: Response) => void, fail: (error: unknown) => void) {
-    this.#request = request;
+    this.raw = request;
     this.#respond = respond;
     this.#fail = fail;
   }
 
   get method(): string {
-    return this.#request.method;
+    return this.raw.method;
   }
 
   get url(): string {
-    return this.#request.url;
+    return this.raw.url;
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers.get(name);
+    const value = this.raw.headers.get(name);
     if (value !== null) return value;
-    return name === "host" ? new URL(this.#request.url).host : undefined; // Some platforms omit the header.
+    return name === "host" ? new URL(this.raw.url).host : undefined; // Some platforms omit the header.
   }
 
   /** A `Request` has no address. */
@@ -117,16 +117,16 @@ class FetchExchange implements HttpExchange {
   }
 
   readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void {
-    if (this.#request.bodyUsed) throw new TypeError(bodyWasRead);
+    if (this.raw.bodyUsed) throw new TypeError(bodyWasRead);
     let isWanted = true;
     const stop = (): void => {
       isWanted = false;
     };
-    const body = new BodyReader(this.#request.headers.get("content-length"), maxBytes, budget, { stop, done });
+    const body = new BodyReader(this.raw.headers.get("content-length"), maxBytes, budget, { stop, done });
     const read = async (): Promise<void> => {
       try {
         // The body is async iterable on all platforms, but not in the types of all of them.
-        for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+        for await (const chunk of (this.raw.body ?? []) as AsyncIterable<Uint8Array>) {
           body.append(chunk);
           if (!isWanted) return;
         }
@@ -140,7 +140,7 @@ class FetchExchange implements HttpExchange {
 
   onGone(listener: () => void): void {
     this.#onGone = listener;
-    const { signal } = this.#request;
+    const { signal } = this.raw;
     if (signal.aborted) this.gone();
     else signal.addEventListener("abort", () => this.gone(), { once: true });
   }

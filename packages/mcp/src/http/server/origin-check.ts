@@ -10,8 +10,8 @@ export interface OriginCheckOptions {
   /**
    * Accepted origins of web pages, as browsers send them: `https://app.example.com`, but also
    * `vscode-file://vscode-app`, `chrome-extension://<id>`, `tauri://localhost` or `app://-`. `null` accepts every page
-   * with an opaque origin: local files and sandboxed frames of any site. Pages with a loopback origin may always call a
-   * server on a loopback host. Default: none.
+   * with an opaque origin: local files and sandboxed frames of any site. Without being listed, pages with a loopback origin
+   * may call a server on a loopback host, and `https:` pages of a host in `allowedHosts` that host. Default: none.
    */
   readonly allowedOrigins?: readonly string[];
   /**
@@ -82,7 +82,8 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
     const place = readHost(host);
     if (place === undefined) return { status: 403, reason: `Host ${quoted(host)} is not a host and a port` };
     const isLocal = loopback.has(place.name);
-    const isNamed = (anyHost && allowedHosts === undefined) || isAllowed(place, hosts);
+    const isListed = isAllowed(place, hosts);
+    const isNamed = isListed || (anyHost && allowedHosts === undefined);
     const isOwn = exposed && ends?.local !== undefined && place.name === inUrl(ends.local);
     if (!(isLocal || isNamed || isOwn))
       return { status: 403, reason: `Host ${quoted(host)} is not served here: name it in allowedHosts` };
@@ -95,8 +96,10 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
       return undefined;
     }
     if (origins.has(origin) || (isLocal && isLocalOrigin(origin))) return undefined;
-    // A page from this very address: no other site can have an address as its host.
-    if (isOwn && (origin === `http://${place.whole}` || origin === `https://${place.whole}`)) return undefined;
+    // A page of this server: of a host that was listed, so that no other site has it, or of this very address. In front of a listed host a
+    // proxy may end TLS, and a page that came without it can be of anybody.
+    if (origin === `https://${place.whole}` && (isListed || isOwn)) return undefined;
+    if (origin === `http://${place.whole}` && isOwn) return undefined;
     return { status: 403, reason: `pages of ${quoted(origin)} may not call: name it in allowedOrigins` };
   };
 }

@@ -10,6 +10,11 @@ export interface HttpRequest {
   readonly method: string;
   /** Path and query, or a full URL. */
   readonly url: string;
+  /**
+   * The request of the platform, with what middleware has added to it: an `IncomingMessage` of Node (Express's `Request`, Fastify's
+   * `request.raw`), or a `Request`.
+   */
+  readonly raw: object;
   /** The addresses of the connection; undefined if the platform does not provide them. */
   readonly ends?: ConnectionEnds;
   /** The value of a header by its lower-case name, trimmed; multiple values are joined with commas. */

@@ -33,7 +33,7 @@ export class NodeExchange implements HttpExchange, EventSink {
   readonly url: string;
   readonly address: string | undefined;
   readonly ends: ConnectionEnds;
-  readonly #request: IncomingMessage;
+  readonly raw: IncomingMessage;
   readonly #response: ServerResponse;
   /** Node makes them when they are first asked for. */
   readonly #headers: IncomingHttpHeaders;
@@ -50,7 +50,7 @@ export class NodeExchange implements HttpExchange, EventSink {
     const { localAddress: local, remoteAddress } = socket;
     // A closed connection has no addresses, like a Unix socket; it must not be mistaken for one.
     const remote = remoteAddress ?? (socket.destroyed ? "gone" : undefined);
-    this.#request = request;
+    this.raw = request;
     this.#headers = request.headers;
     this.method = request.method ?? "GET";
     // Routers remove the matched prefix from `url`, and keep the full URL in `originalUrl`.
@@ -64,7 +64,7 @@ export class NodeExchange implements HttpExchange, EventSink {
     const value = this.#headers[name];
     if (typeof value !== "string" || !singles.has(name)) return typeof value === "object" ? value.join(", ") : value;
     // Middleware may have changed the value in `headers`, so it is used unless the client sent the header more than once.
-    const { rawHeaders } = this.#request;
+    const { rawHeaders } = this.raw;
     let sent = "";
     let count = 0;
     for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -78,7 +78,7 @@ export class NodeExchange implements HttpExchange, EventSink {
   }
 
   readBody(maxBytes: number, budget: ByteBudget, done: BodyListener): void {
-    const request = this.#request;
+    const request = this.raw;
     // If a body parser ran before, the stream is already consumed.
     const parsed = (request as { readonly body?: unknown }).body;
     const isForm =
@@ -107,7 +107,7 @@ export class NodeExchange implements HttpExchange, EventSink {
   /** Call this when the response is closed: it was sent, or its connection is lost. */
   closed(): void {
     // Every request is closed, and creating an error costs more than reading most bodies.
-    if (!this.#request.readableEnded) this.#bodyLost();
+    if (!this.raw.readableEnded) this.#bodyLost();
     if (!this.#response.writableFinished) this.#onGone?.();
     this.#stream?.gone();
     this.#room?.resolve();
@@ -119,7 +119,7 @@ export class NodeExchange implements HttpExchange, EventSink {
 
   /** Sends a response. */
   respond(answer: HttpResponse, cors?: HttpHeaders, mayWait = true): void {
-    const isRead = this.#request.complete;
+    const isRead = this.raw.complete;
     if (!isRead && mayWait) {
       // One turn later, Node has seen the end of a body that arrived with its headers.
       setImmediate(() => this.respond(answer, cors, false));
@@ -135,7 +135,7 @@ export class NodeExchange implements HttpExchange, EventSink {
     // An unread body would keep the connection busy.
     if (!isRead) {
       response.shouldKeepAlive = false;
-      closeLingering(this.#request, response);
+      closeLingering(this.raw, response);
     }
     // `vary` comes with every other header that is a list.
     const all = headers.vary === undefined ? headers : withOwn(response, headers);
@@ -175,7 +175,10 @@ const lists = ["vary", "access-control-expose-headers"];
 function withOwn(response: ServerResponse, headers: HttpHeaders): HttpHeaders {
   const added = lists.flatMap((name) => {
     const [own, ours] = [response.getHeader(name), headers[name]];
-    return own === undefined || ours === undefined ? [] : [[name, `${[own].flat().join(", ")}, ${ours}`]];
+    if (own === undefined || ours === undefined) return [];
+    const listed = [own].flat().join(", ");
+    const known = new Set(listed.toLowerCase().split(/\s*,\s*/));
+    return [[name, [listed, ...ours.split(", ").filter((each) => !known.has(each))].join(", ")]];
   });
   return added.length === 0 ? headers : { ...headers, ...Object.fromEntries(added) };
 }
