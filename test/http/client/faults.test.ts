@@ -301,6 +301,11 @@ test("headers that cannot be made are refused on this side", async () => {
   };
   const error = await errorOf(opened.client.tools.call("a"));
   expect(error).toMatchObject({ reason: "refused", message: expect.stringContaining("Error: no token") });
+  given = () => ({ Host: "other.example" });
+  expect(await errorOf(opened.client.tools.call("a"))).toMatchObject({
+    reason: "refused",
+    message: expect.stringContaining("put it in the URL, or give a fetch of your own"),
+  });
   given = () => ({});
   expect(await errorOf(opened.client.call("方法"))).toMatchObject({ reason: "refused" });
   expect(server.asked).toHaveLength(1);

@@ -79,6 +79,7 @@ function header(text: string, others: readonly Header[] = []): readonly Header[]
   const [, name = "", value = ""] = /^([^:]*):(.*)$/s.exec(text) ?? [];
   const entry: Header = [name, value.trim()];
   if (!isSendable(entry)) throw new InvalidArgumentError("Write 'Name: value', e.g. 'Authorization: Bearer …'.");
+  requireSent(name);
   return [...others, entry];
 }
 
@@ -88,6 +89,7 @@ function headerEnv(text: string, others: readonly Header[] = []): readonly Heade
   if (value === undefined) throw new InvalidArgumentError(`${variable} is not set here.`);
   if (!isSendable([name, value]))
     throw new InvalidArgumentError("Write the name of a header, e.g. Authorization=TOKEN.");
+  requireSent(name);
   return [...others, [name, value]];
 }
 
@@ -104,6 +106,12 @@ function input(text: string, others: Readonly<Record<string, string>> = {}): Rea
   const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (id === undefined || value === undefined) throw new InvalidArgumentError("Write id=value.");
   return { ...others, [id]: value };
+}
+
+/** @throws InvalidArgumentError for the header that `fetch` replaces */
+function requireSent(name: string): void {
+  if (name.toLowerCase() !== "host") return;
+  throw new InvalidArgumentError("Host is that of the URL: write its name there.");
 }
 
 function isSendable([name, value]: Header): boolean {

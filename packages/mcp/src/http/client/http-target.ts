@@ -22,7 +22,10 @@ export interface HttpClientOptions {
   readonly auth?: HttpAuthorization;
   /** Sends the requests, for proxies or certificates. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Headers for every request, or a function that returns them, called before each request. Default: none. */
+  /**
+   * Headers for every request, or a function that returns them, called before each request. `Host` needs a `fetch` that sends it: that
+   * of the platform does not. Default: none.
+   */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
 
@@ -49,6 +52,8 @@ export class HttpTarget {
   readonly url: URL;
   readonly #fetch: Fetch;
   readonly #headers: HttpClientOptions["headers"];
+  /** The platform's `fetch` puts the host of the URL in the place of any other, and says nothing. */
+  readonly #replacesHost: boolean;
   #waiting: Promise<unknown> | undefined;
 
   /** @throws TypeError for an invalid URL */
@@ -59,6 +64,7 @@ export class HttpTarget {
     this.url = url;
     this.#fetch = auth === undefined ? fetch : atOnce("auth", () => auth(fetch, url, (until) => this.#wait(until)));
     this.#headers = headers;
+    this.#replacesHost = fetch === globalThis.fetch;
   }
 
   /** Pending while requests wait for authorization, which may need a user. Never rejects. */
@@ -96,6 +102,8 @@ export class HttpTarget {
     try {
       const given = typeof this.#headers === "function" ? await this.#headers() : this.#headers;
       const headers = new Headers(given as HeadersInit | undefined); // Its types do not accept `readonly`.
+      if (this.#replacesHost && headers.has("host"))
+        throw new TypeError("fetch sends the host of the URL as Host: put it in the URL, or give a fetch of your own");
       for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
       return headers;
     } catch (error) {
