@@ -188,7 +188,7 @@ describe("A8: a call that outlasts the grace of a drain gets an error", () => {
     const answer = await text(socket);
     expect(answer).toContain(": keep-alive");
     expect(answer).toContain(
-      `"error":{"code":-32603,"message":"Internal error","data":{"reason":"this side is shutting`,
+      `"error":{"code":-32603,"message":"Internal error: this side is shutting down","data":{"reason":"this side is shutting`,
     );
   });
 

@@ -2,7 +2,7 @@ import { escapeControls } from "../base/escape-controls.js";
 import type { FrameRefusal } from "../base/framing.js";
 import { isObject } from "../base/json.js";
 import type { Problem } from "./codec/decode.js";
-import { HookError, RpcError, thrownText } from "./errors.js";
+import { HookError, LocalError, RpcError, thrownText } from "./errors.js";
 import type { Id, RpcResponse } from "./message.js";
 
 /** An event of a connection that no caller sees as a result or an error, for logs and diagnosis. */
@@ -159,6 +159,8 @@ export function describeReport(report: Report): string {
 }
 
 function stackOf(error: unknown): string {
+  // What a lost connection did to it says all: no line of a program is at fault.
+  if (error instanceof LocalError && error.reason === "closed") return thrownText(error);
   if (error instanceof Error) return error.stack || thrownText(error);
   return isObject(error) ? `${thrownText(error)}${errorMembers(error)}` : thrownText(error);
 }

@@ -288,9 +288,13 @@ export function runNotification(
   }
 }
 
+/** Most hosts show the message alone. */
+const isShuttingDown = "Internal error: this side is shutting down";
+
 /** The response to a call that is still running when its server closes. */
 export const unfinished: ErrorObject = {
-  ...internalError,
+  code: internalError.code,
+  message: isShuttingDown,
   data: { reason: "this side is shutting down, and the call was not finished: it may have had effects" },
 };
 
@@ -299,7 +303,8 @@ function isId(value: unknown): value is Id {
 }
 
 const shuttingDown: ErrorObject = {
-  ...internalError,
+  code: internalError.code,
+  message: isShuttingDown,
   data: { reason: "this side is shutting down: send it again elsewhere or later" },
 };
 
