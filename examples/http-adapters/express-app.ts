@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { nodeHandler } from "@parlance/mcp/node";
 import { createServer, ToolError } from "@parlance/mcp/server";
 import cors from "cors";
@@ -29,16 +28,15 @@ server.tool("add_note", { description: "Add a note", inputSchema: newNote }, ({ 
   return "Added";
 });
 
-// The session decides who calls. `caller` carries its user from the route to `auth`.
-const caller = new AsyncLocalStorage<string | undefined>();
+// The session decides who calls. `raw` is the request of Express, with what its middleware has found.
 const mcp = nodeHandler(server, {
   allowedOrigins: [page],
-  auth: () => {
-    const user = caller.getStore();
+  auth: ({ raw }) => {
+    const { user } = (raw as express.Request).session;
     return user === undefined ? undefined : { principal: user };
   },
 });
-app.all("/mcp", (request, response) => caller.run(request.session.user, () => mcp(request, response)));
+app.all("/mcp", mcp);
 
 // The other routes have a body parser.
 app.use(express.json());
