@@ -56,7 +56,10 @@ export type ClientCall = <const Method extends string>(
 /** Options of a completion request. */
 export interface CompleteOptions extends ClientCallOptions {
   /** The values of the arguments that are filled in already. Not sent in revisions without this member. Default: none. */
-  readonly context?: { readonly arguments?: Readonly<Record<string, string>> };
+  readonly context?: {
+    /** The values by the names of the arguments. Default: none. */
+    readonly arguments?: Readonly<Record<string, string>>;
+  };
 }
 
 const completeMembers: MembersOf<CompleteOptions> = {
