@@ -227,7 +227,7 @@ test.concurrent("a 401 names where tokens come from, and headers authenticate", 
   const refused = await doctor([http.url]);
   expect(checks(refused.stdout)).toContain('✔ challenge: Bearer resource_metadata="/metadata"');
   expect(refused.stdout).toMatch(/✔ metadata +of http:\S+; tokens come from http:\/\/127.0.0.1:1$/m);
-  expect(refused.stdout).toContain(`    → parlance login ${http.url}, or authenticate: --header`);
+  expect(refused.stdout).toContain(`    → parlance login ${http.url}, or authenticate: --bearer-env TOKEN`);
   expect(refused.code).toBe(3);
   expect((await doctor(["--header", "Authorization: Bearer abc", http.url])).code).toBe(0);
 });

@@ -174,7 +174,9 @@ function tokenResult(
   if (claims === undefined)
     return failed(
       "refused; it is opaque",
-      `only its authorization server knows whether it is valid, and for which server: get another one, for example by ${login}`,
+      servers === undefined
+        ? "only the server knows its keys: is it the right one, and still valid?"
+        : `only its authorization server knows whether it is valid, and for which server: get another one, for example by ${login}`,
       rule,
     );
   const { aud, iss, exp } = claims;

@@ -17,7 +17,11 @@ export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
 
 function remedyFor(error: unknown, message: string): string | undefined {
   if (/invalid_token/.test(message))
-    return "the server refuses the token: parlance doctor compares it with what the server expects";
+    return /resource_metadata/.test(message)
+      ? "the server refuses the token: parlance doctor compares it with what the server expects"
+      : "the server refuses this key or token: is it the right one, and still valid?";
+  if (/name it in allowed(?:Hosts|Origins)/.test(message))
+    return "allowedHosts and allowedOrigins are options of the server";
   const status = statusOf(error) ?? Number(/Unexpected server response: (\d{3})/.exec(message)?.[1]);
   return (
     statusRemedy(status) ??
@@ -44,7 +48,7 @@ function statusOf(error: unknown): number | undefined {
 const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse on old servers";
 
 const remedies: ReadonlyMap<number, string> = new Map([
-  [401, "authenticate: --header 'Authorization: Bearer <token>'"],
+  [401, "authenticate: --bearer-env TOKEN sends the key or token in that variable"],
   [403, "the token has no permission for this, or the server refuses this Host or Origin"],
   [404, `nothing is at this path: ${anotherPath}`],
   [405, `this path takes no POST: ${anotherPath}`],

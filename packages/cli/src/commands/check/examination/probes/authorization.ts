@@ -285,7 +285,7 @@ async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Probe
   const url = subject.access?.url;
   const named = challengeParameter(refusal, "resource_metadata");
   if (named === undefined && !withScopes(subject.revision, "http"))
-    return failed("the challenge has no resource_metadata");
+    return failed(`the challenge has no resource_metadata${forKeys}`);
   if (url !== undefined && named !== undefined && URL.canParse(named, url) && new URL(named, url).origin !== url.origin)
     return passed; // The metadata of another origin is not checked.
   const found = await metadataOf(subject, refusal);
@@ -293,8 +293,10 @@ async function isDiscoverable(subject: Subject, refusal: Refusal): Promise<Probe
   if (named !== undefined && !isNamed)
     return failed(`there is no metadata at ${quoted(named)}, which the challenge names`);
   if (found.length > 0) return passed;
-  return failed("the challenge has no resource_metadata, and there is none at the well-known places");
+  return failed(`the challenge has no resource_metadata, and there is none at the well-known places${forKeys}`);
 }
+
+const forKeys = "; a server with keys of its own has no authorization server to name: --except XA-2 leaves this out";
 
 function ofMetadata(subject: Subject, judge: (metadata: Metadata, url: URL) => ProbeOutcome): Promise<ProbeOutcome> {
   return ofProtected(subject, async (refusal) => {
