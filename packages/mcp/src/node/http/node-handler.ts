@@ -40,6 +40,8 @@ const nodeRpcHandlerMembers: MembersOf<NodeRpcHandlerOptions> = { ...rpcMembers,
  * @example
  * app.all("/mcp", nodeHandler(server)); // Express
  *
+ * @returns a function of Node's request and response, which fits Express's `RequestHandler`; `drain(grace)` waits up to `grace` milliseconds for
+ * running calls and closes, `close()` closes at once
  * @throws TypeError for an invalid entry in the allowed hosts or origins
  */
 export function nodeHandler(served: Servable, options: NodeHandlerOptions = {}): NodeHandler {
