@@ -75,28 +75,30 @@ describe.each(withFormRequests)("in %s, while a person answers the request of a 
 
   /** A call that the server has asked the user about; `decline` answers for the user. */
   async function asked(options: CallOptions) {
-    const declines: (() => void)[] = [];
+    let answer = (): void => undefined;
     const elicitation: InputHandlers["elicitation"] = () =>
-      new Promise((resolve) => declines.push(() => resolve({ action: "decline" })));
+      new Promise((resolve) => {
+        answer = () => resolve({ action: "decline" });
+      });
     const open = await openWith(revision, { handlers: { elicitation } });
     const call = open.client.tools.call("book", {}, options);
     const { id = "" } = parse(await open.peer.next());
     open.peer.send(request(7, "elicitation/create", form));
     await turn();
     const decline = async (): Promise<void> => {
-      declines[0]?.();
+      answer();
       expect(parse(await open.peer.next())).toMatchObject({ id: 7, result: { action: "decline" } });
     };
     const done = { content: [{ type: "text", text: "done" }] };
-    return { open, call, decline, finish: () => open.peer.send(success(id, done)) };
+    return { open, call, answer: () => answer(), decline, finish: () => open.peer.send(success(id, done)) };
   }
 
-  test("the time between two signs of the server does not run, and begins anew with the answer", async () => {
+  test("the time between two signs of the server does not run, and goes on after the answer", async () => {
     const { open, call, decline, finish } = await asked({ timeout: 1_000 });
     open.clock.advance(900);
     open.clock.advance(100_000);
     await decline();
-    open.clock.advance(900);
+    open.clock.advance(999);
     finish();
     expect(await call).toMatchObject({ content: [{ text: "done" }] });
     assertNoLeaks(open.client.connection);
@@ -113,6 +115,35 @@ describe.each(withFormRequests)("in %s, while a person answers the request of a 
       new LocalError("timeout", "tools/call (id 2): no response or notification for 1000 ms"),
     );
     await open.client.close();
+  });
+
+  test("it runs for a call that was begun meanwhile, and again when the server withdraws its request", async () => {
+    const { open, call, answer } = await asked({ timeout: 1_000 });
+    const failure = errorOf(call);
+    const later = errorOf(open.client.ping({ timeout: 1_000 }));
+    expect(parse(await open.peer.next())).toMatchObject({ method: "ping" });
+    open.clock.advance(1_000);
+    expect(await later).toMatchObject({ reason: "timeout" });
+    open.peer.send(notification("notifications/cancelled", { requestId: 7 }));
+    await turn();
+    open.clock.advance(1_000);
+    expect(await failure).toMatchObject({ reason: "timeout" });
+    answer(); // Of no use any more.
+    await turn();
+    await open.client.close();
+  });
+
+  test("answers that nobody waits for do not prolong it", async () => {
+    await using open = await openWith(revision, { handlers: { roots: [{ uri: "file:///home" }] } });
+    const failure = errorOf(open.client.tools.call("book", {}, { timeout: 1_000 }));
+    await open.peer.next();
+    for (let id = 1; id <= 3; id += 1) {
+      open.peer.send(request(id, "roots/list"));
+      expect(parse(await open.peer.next())).toMatchObject({ id, result: {} });
+      open.clock.advance(400);
+    }
+    expect(await failure).toMatchObject({ reason: "timeout" });
+    expect(parse(await open.peer.next())).toMatchObject({ method: "notifications/cancelled" });
   });
 
   test("the time of the call runs out", async () => {

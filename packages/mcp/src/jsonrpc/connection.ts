@@ -179,9 +179,9 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    */
   readonly notify = (method: string, params?: Params): void => this.#out.notify(method, params);
 
-  /** @internal Pauses the idle timeout of calls while the peer waits for an answer of this side. */
-  whilePeerWaits<T>(answer: Promise<T>): Promise<T> {
-    return this.#caller.whilePeerWaits(answer);
+  /** @internal Pauses the idle timeout of the calls in flight while the peer waits for an answer of this side, until `cancelled` aborts. */
+  whilePeerWaits<T>(answer: Promise<T>, cancelled: AbortSignal): Promise<T> {
+    return this.#caller.whilePeerWaits(answer, cancelled);
   }
 
   /** An empty batch to fill and send. */

@@ -58,7 +58,7 @@ export function openClientConnection(
     handle: respondToServer(
       responder,
       () => revision,
-      (answer) => connection.whilePeerWaits(answer),
+      (answer, cancelled) => connection.whilePeerWaits(answer, cancelled),
     ),
     onNotification: notified,
     report(each) {
@@ -89,12 +89,12 @@ export function openClientConnection(
 /**
  * Handles the requests of a server in the handshake era; in the stateless era a client responds to none. Before a revision
  * is negotiated, only `ping` is handled.
- * @param waits is given each answer: calls of the server may take as long as its user does
+ * @param waits is given each answer: the calls that a user is asked about may take as long as the user does
  */
 function respondToServer(
   responder: InputResponder,
   negotiated: () => Revision | undefined,
-  waits: (answer: Promise<JsonObject>) => Promise<JsonObject>,
+  waits: (answer: Promise<JsonObject>, cancelled: AbortSignal) => Promise<JsonObject>,
 ): Call {
   return (method, params, { signal }) => {
     if (method === methods.ping) return {};
@@ -102,7 +102,7 @@ function respondToServer(
     const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
     if (revision === undefined || !exists) throw methodNotFound(method);
     const respond = responder.accept(method, revision.up("params", method, isObject(params) ? params : {}), revision);
-    return waits(respond(signal)).then((response) => revision.down("result", method, response));
+    return waits(respond(signal), signal).then((response) => revision.down("result", method, response));
   };
 }
 

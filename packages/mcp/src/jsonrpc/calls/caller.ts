@@ -46,8 +46,6 @@ export class Caller {
   readonly #cancellation: Cancellation | undefined;
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** The answers of this side that the peer waits for; see `whilePeerWaits`. */
-  #owed = 0;
   /** The latest invalid message. No call got it, but it often explains why a response is missing. */
   #complaint: string | undefined;
 
@@ -253,20 +251,28 @@ export class Caller {
   }
 
   /**
-   * The idle timeout of every call is paused until `answer` has settled, and begins anew then: the peer may be silent because it waits
-   * for this answer. `totalTimeout` goes on.
+   * Pauses the idle timeout of the calls that are in flight until `answer` has settled, or the peer has cancelled its request: the peer
+   * may be silent because it waits for this answer. `totalTimeout` goes on.
+   *
+   * @param cancelled aborts when the peer no longer waits
    */
-  async whilePeerWaits<T>(answer: Promise<T>): Promise<T> {
-    this.#owed += 1;
-    try {
-      return await answer;
-    } finally {
-      this.#owed -= 1;
-      for (const call of this.#inFlight.outgoingCalls()) {
-        this.touch(call);
-        this.#watch(call);
+  whilePeerWaits<T>(answer: Promise<T>, cancelled: AbortSignal): Promise<T> {
+    const paused = [...this.#inFlight.outgoingCalls()];
+    for (const call of paused) call.pause(this.#settings.clock.now());
+    let isOver = false;
+    const resume = (): void => {
+      if (isOver) return;
+      isOver = true;
+      forget();
+      for (const call of paused) {
+        call.resume(this.#settings.clock.now());
+        if (this.isPending(call)) this.#watch(call);
       }
-    }
+    };
+    const forget = onAbort(cancelled, resume);
+    if (cancelled.aborted) resume();
+    else void answer.then(resume, resume);
+    return answer;
   }
 
   /** Reports an event that belongs to no call, and adds it to the message of the next call that fails. */
@@ -335,9 +341,8 @@ export class Caller {
     const now = this.#settings.clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const call of [...this.#inFlight.outgoingCalls()]) {
-      const dueAt = this.#owed > 0 ? call.totalAt : call.dueAt;
-      if (dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
-      else next = Math.min(next, dueAt);
+      if (call.dueAt <= now) this.#stop(call, "timeout", timeoutReason(call, now));
+      else next = Math.min(next, call.dueAt);
     }
     if (next < this.#timerAt) this.#arm(next);
   }
@@ -397,6 +402,9 @@ export class OutgoingCall {
   /** Milliseconds, as `Timeouts` has them. */
   readonly idle: number;
   readonly total: number;
+  /** How often it is paused, and since when. */
+  #pauses = 0;
+  #pausedAt = 0;
   #settle: ((outcome: Outcome) => void) | undefined;
   #unlisten: (() => void) | undefined;
 
@@ -420,7 +428,19 @@ export class OutgoingCall {
 
   /** The time at which the call expires. */
   get dueAt(): number {
-    return Math.min(this.idleAt, this.totalAt);
+    return this.#pauses > 0 ? this.totalAt : Math.min(this.idleAt, this.totalAt);
+  }
+
+  /** Stops the idle timeout, until `resume` was called as often. */
+  pause(now: number): void {
+    if (this.#pauses === 0) this.#pausedAt = now;
+    this.#pauses += 1;
+  }
+
+  /** What was left of the idle timeout is left now. */
+  resume(now: number): void {
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.idleAt += now - this.#pausedAt;
   }
 
   listen(stop: () => void): void {
@@ -430,6 +450,7 @@ export class OutgoingCall {
   /** Restarts the idle timeout. */
   touch(now: number): void {
     this.idleAt = now + this.idle;
+    this.#pausedAt = now;
   }
 
   /** Only the first outcome counts. */
