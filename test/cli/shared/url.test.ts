@@ -222,7 +222,7 @@ test.concurrent.each([
   [["http://me:secret@example.com/mcp"], "a URL with a password ends up in logs"],
   [["localhost:3000/mcp"], "write http://localhost:3000/mcp"],
   [["--header", "nonsense", "http://example.com"], "Write 'Name: value'"],
-  [["--header", "Host: other.example", "http://example.com"], "Host is that of the URL"],
+  [["--header", "Host: other.example", "http://example.com"], "the Host of an HTTP request is that of the URL"],
   [["--header", "a: b", ...toolsServer], "--header is for requests to a URL"],
   [["--env", "a=b", "http://example.com"], "--env is for a command"],
 ])("talk %j is a wrong command line", async (args, words) => {

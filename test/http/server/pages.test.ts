@@ -10,7 +10,7 @@ import { shop } from "./shop.js";
 import type { Answer } from "./wire.js";
 
 const app = "https://app.example.com";
-const options = { allowedHosts: ["mcp.example.com", "other.example.com:8443"], allowedOrigins: [app] };
+const options = { allowedHosts: ["mcp.example.com", "other.example.com:8443", "*.example.net"], allowedOrigins: [app] };
 const call = (headers: AskedHeaders) => statelessCall("echo", { text: "hi" }, headers);
 const preflight = (origin: string, names: string) => ({
   method: "OPTIONS",
@@ -84,6 +84,7 @@ describe.each(doors)("on $on", ({ open }) => {
     ["https://mcp.example.com", "mcp.example.com:9000", 403],
     ["https://mcp.example.com", "localhost", 403],
     ["https://other.example.com", "other.example.com:8443", 403],
+    ["https://any.example.net", "any.example.net", 403], // Anybody may have a name below one that was listed with *.
   ])("a page of %s gets to the listed host %s: %d", async (origin, host, status) => {
     await using door = await open(shop(), options);
     expect((await door.ask(call({ origin, host }))).status).toBe(status);

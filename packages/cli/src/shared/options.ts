@@ -79,7 +79,6 @@ function header(text: string, others: readonly Header[] = []): readonly Header[]
   const [, name = "", value = ""] = /^([^:]*):(.*)$/s.exec(text) ?? [];
   const entry: Header = [name, value.trim()];
   if (!isSendable(entry)) throw new InvalidArgumentError("Write 'Name: value', e.g. 'Authorization: Bearer …'.");
-  requireSent(name);
   return [...others, entry];
 }
 
@@ -89,7 +88,6 @@ function headerEnv(text: string, others: readonly Header[] = []): readonly Heade
   if (value === undefined) throw new InvalidArgumentError(`${variable} is not set here.`);
   if (!isSendable([name, value]))
     throw new InvalidArgumentError("Write the name of a header, e.g. Authorization=TOKEN.");
-  requireSent(name);
   return [...others, [name, value]];
 }
 
@@ -106,12 +104,6 @@ function input(text: string, others: Readonly<Record<string, string>> = {}): Rea
   const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (id === undefined || value === undefined) throw new InvalidArgumentError("Write id=value.");
   return { ...others, [id]: value };
-}
-
-/** @throws InvalidArgumentError for the header that `fetch` replaces */
-function requireSent(name: string): void {
-  if (name.toLowerCase() !== "host") return;
-  throw new InvalidArgumentError("Host is that of the URL: write its name there.");
 }
 
 function isSendable([name, value]: Header): boolean {
@@ -145,6 +137,8 @@ export async function chooseTarget(
   if (target.kind === "command") return { ...target, env: { ...target.env, ...env } };
   if (target.kind === "module") return target;
   const names = new Set(given.map(([name]) => name.toLowerCase()));
+  if (names.has("host") && target.url.protocol.startsWith("http"))
+    throw usageFailure("the Host of an HTTP request is that of the URL", "write its name in the URL");
   return { ...target, headers: [...target.headers.filter(([name]) => !names.has(name.toLowerCase())), ...given] };
 }
 

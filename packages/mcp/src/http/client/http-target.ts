@@ -24,7 +24,7 @@ export interface HttpClientOptions {
   readonly fetch?: Fetch;
   /**
    * Headers for every request, or a function that returns them, called before each request. `Host` needs a `fetch` that sends it: that
-   * of the platform does not. Default: none.
+   * of Node, Deno and browsers does not. Default: none.
    */
   readonly headers?: HeaderEntries | (() => MaybePromise<HeaderEntries>);
 }
@@ -52,7 +52,7 @@ export class HttpTarget {
   readonly url: URL;
   readonly #fetch: Fetch;
   readonly #headers: HttpClientOptions["headers"];
-  /** The platform's `fetch` puts the host of the URL in the place of any other, and says nothing. */
+  /** The `fetch` of Node, Deno and browsers puts the host of the URL in the place of any other, and says nothing. That of Bun sends it. */
   readonly #replacesHost: boolean;
   #waiting: Promise<unknown> | undefined;
 
@@ -64,7 +64,7 @@ export class HttpTarget {
     this.url = url;
     this.#fetch = auth === undefined ? fetch : atOnce("auth", () => auth(fetch, url, (until) => this.#wait(until)));
     this.#headers = headers;
-    this.#replacesHost = fetch === globalThis.fetch;
+    this.#replacesHost = fetch === globalThis.fetch && !("Bun" in globalThis);
   }
 
   /** Pending while requests wait for authorization, which may need a user. Never rejects. */

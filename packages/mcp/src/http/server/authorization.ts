@@ -268,7 +268,7 @@ function pathOf(url: string): string {
 }
 
 const readsHeader = "request.header(name) is the value of a header, or undefined";
-const inRaw = "request.raw is the request of the framework, with what its middleware has added";
+const inRaw = "request.raw is the request that the handler was given; in Express, with what middleware has added";
 const foreignRequestMembers = foreignMembers(
   "request",
   { get: readsHeader },

@@ -19,7 +19,9 @@ const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, even
  * Returns the network address of an anonymous caller if it is not the peer of the connection, e.g. the last entry of
  * `x-forwarded-for` from your own proxy. Undefined: unknown, so only the global limits apply. Must not throw.
  */
-export type AddressOf = (request: Pick<HttpRequest, "method" | "url" | "header" | "address">) => string | undefined;
+export type AddressOf = (
+  request: Pick<HttpRequest, "method" | "url" | "header" | "address" | "raw">,
+) => string | undefined;
 
 /** Options of an MCP server over HTTP. */
 export interface HttpOptions

@@ -11,7 +11,7 @@ export interface OriginCheckOptions {
    * Accepted origins of web pages, as browsers send them: `https://app.example.com`, but also
    * `vscode-file://vscode-app`, `chrome-extension://<id>`, `tauri://localhost` or `app://-`. `null` accepts every page
    * with an opaque origin: local files and sandboxed frames of any site. Without being listed, pages with a loopback origin
-   * may call a server on a loopback host, and `https:` pages of a host in `allowedHosts` that host. Default: none.
+   * may call a server on a loopback host, and `https:` pages of a host that is listed by its name that host. Default: none.
    */
   readonly allowedOrigins?: readonly string[];
   /**
@@ -82,8 +82,7 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
     const place = readHost(host);
     if (place === undefined) return { status: 403, reason: `Host ${quoted(host)} is not a host and a port` };
     const isLocal = loopback.has(place.name);
-    const isListed = isAllowed(place, hosts);
-    const isNamed = isListed || (anyHost && allowedHosts === undefined);
+    const isNamed = (anyHost && allowedHosts === undefined) || isAllowed(place, hosts);
     const isOwn = exposed && ends?.local !== undefined && place.name === inUrl(ends.local);
     if (!(isLocal || isNamed || isOwn))
       return { status: 403, reason: `Host ${quoted(host)} is not served here: name it in allowedHosts` };
@@ -96,9 +95,10 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
       return undefined;
     }
     if (origins.has(origin) || (isLocal && isLocalOrigin(origin))) return undefined;
-    // A page of this server: of a host that was listed, so that no other site has it, or of this very address. In front of a listed host a
-    // proxy may end TLS, and a page that came without it can be of anybody.
-    if (origin === `https://${place.whole}` && (isListed || isOwn)) return undefined;
+    // A page of this server: of a host that was listed by its name, or of this very address. No other site has them. With `http:` a listed
+    // host does not do: a proxy may end TLS before the server, and everybody in between can change a page that came without it.
+    const isByName = hosts.has(place.name) || hosts.has(place.whole);
+    if (origin === `https://${place.whole}` && (isByName || isOwn)) return undefined;
     if (origin === `http://${place.whole}` && isOwn) return undefined;
     return { status: 403, reason: `pages of ${quoted(origin)} may not call: name it in allowedOrigins` };
   };

@@ -11,8 +11,8 @@ export interface HttpRequest {
   /** Path and query, or a full URL. */
   readonly url: string;
   /**
-   * The request of the platform, with what middleware has added to it: an `IncomingMessage` of Node (Express's `Request`, Fastify's
-   * `request.raw`), or a `Request`.
+   * The request that the handler was given: an `IncomingMessage` of Node, which in Express is its `Request` with what middleware has added,
+   * or a `Request`. Do not read its body, which the handler needs, and read its headers with `header`, which joins repeated ones.
    */
   readonly raw: object;
   /** The addresses of the connection; undefined if the platform does not provide them. */
