@@ -22,7 +22,6 @@ export {
   EntryWriter,
   isErrorWithoutId,
   type RawClient,
-  type RawOptions,
   type RawReply,
   type RawRequest,
 } from "./raw-client/raw-client.js";

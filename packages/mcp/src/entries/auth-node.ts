@@ -5,6 +5,7 @@
  */
 import "../base/runtime.js";
 
+export type { OpenReceiver, RedirectReceiver } from "../auth/client/authorization-code.js";
 export { browserSignIn } from "../node/auth/browser-sign-in.js";
 export { type FileTokenStore, fileTokenStore } from "../node/auth/file-token-store.js";
 export { keychainTokenStore } from "../node/auth/keychain-token-store.js";

@@ -5,8 +5,8 @@
  */
 import "../base/runtime.js";
 
-export { devAuth } from "../auth/authorization-server/dev-auth.js";
-export { oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
+export { type DevAuth, devAuth } from "../auth/authorization-server/dev-auth.js";
+export { type OAuthProxy, oauthProxy } from "../auth/authorization-server/oauth-proxy.js";
 export type { AuthorizationStore } from "../auth/authorization-server/state-store.js";
 export { type DeviceCodeOptions, type DevicePrompt, deviceCode } from "../auth/client/device-code.js";
 export {
@@ -36,3 +36,4 @@ export {
   supabase,
   workos,
 } from "../auth/server/providers.js";
+export type { HttpAuthorization } from "../http/client/http-target.js";

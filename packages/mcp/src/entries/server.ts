@@ -50,6 +50,7 @@ export {
   type ToolReturn,
   tool,
 } from "../server/features/tool-definitions.js";
+export type { InputRequired } from "../server/input/input-request.js";
 export {
   elicitForm,
   elicitUrl,

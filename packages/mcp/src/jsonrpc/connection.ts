@@ -56,12 +56,12 @@ export const connectionMembers: MembersOf<ConnectionOptions> = {
 };
 
 /** Why a connection is closed. */
-export interface Closed {
+export type Closed = Readonly<{
   /** `closed`: by this side; `ended`: by the peer; `failed`: by a transport error; `refused`: the peer broke a bound too often. */
-  readonly reason: "closed" | "ended" | "failed" | "refused";
+  reason: "closed" | "ended" | "failed" | "refused";
   /** The transport error, if the reason is `failed` or `refused`. */
-  readonly error?: Error;
-}
+  error?: Error;
+}>;
 
 /** The state of a connection. */
 export interface ConnectionState {
@@ -295,7 +295,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   #frame(text: string, known?: Decoded, cause?: unknown): void {
     if (this.#inFlight.phase === "closed") return;
     const { profile, limits, exactNumbers } = this.settings;
-    const decoded = known ?? decode(text, profile, limits, exactNumbers);
+    const decoded = (known ?? decode(text, profile, limits, exactNumbers)) as Decoded; // As the compiler narrows it.
     if (decoded instanceof Problem) {
       if (this.#isMeant(decoded, text)) return;
       if (this.#isOwed(decoded, text)) this.#responder.problem(decoded);

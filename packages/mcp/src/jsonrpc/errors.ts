@@ -100,12 +100,12 @@ export function thrownText(thrown: unknown): string {
 }
 
 /** One invalid argument: where (a JSON pointer into params) and why. */
-export interface ParamsFault {
+export type ParamsFault = Readonly<{
   /** A JSON pointer to the place; empty for the params themselves. */
-  readonly path: string;
+  path: string;
   /** The fault, in one sentence. */
-  readonly message: string;
-}
+  message: string;
+}>;
 
 /**
  * −32602 with every fault in `data.errors`.
@@ -129,16 +129,16 @@ export function methodNotFound(method: string, available?: readonly string[]): R
 }
 
 /** Meaning of an error code: its range, its name if it has one, and a sentence. */
-export interface CodeExplanation {
+export type CodeExplanation = Readonly<{
   /** The explained code. */
-  readonly code: number;
+  code: number;
   /** The range of JSON-RPC that the code lies in. */
-  readonly range: "standard" | "server error" | "reserved" | "application";
+  range: "standard" | "server error" | "reserved" | "application";
   /** The name of the code, such as *Invalid params*. */
-  readonly name: string;
+  name: string;
   /** The meaning of the code, in one sentence. */
-  readonly meaning: string;
-}
+  meaning: string;
+}>;
 
 const standardCodes: ReadonlyMap<number, readonly [name: string, meaning: string]> = new Map([
   [codes.parseError, ["Parse error", "Invalid JSON was received by the server"]],

@@ -82,12 +82,12 @@ export interface TcpCaller {
 export type AcceptTcp = (channel: Channel, caller: TcpCaller) => Connection;
 
 /** A listening TCP server, with its connections. */
-export interface TcpServer extends Serving {
+export type TcpServer = Serving & {
   /** The address, as accepted by `tcpChannel`. */
   readonly address: SocketAddress;
   /** The open connections. */
   readonly connections: ReadonlySet<Connection>;
-}
+};
 
 /**
  * Serves every client that connects to a TCP port or a Unix socket.

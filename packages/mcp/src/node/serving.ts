@@ -6,14 +6,16 @@ import type { Closed, Connection } from "../jsonrpc/connection.js";
 export const defaultGrace = 10_000;
 
 /** A running server. Every serve function resolves with one as soon as clients can connect. */
-export interface Serving extends AsyncDisposable {
-  /** Resolves when the server has stopped listening and every connection is closed. Never rejects. */
-  readonly closed: Promise<Closed>;
-  /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
-  drain(grace?: number): Promise<void>;
-  /** Closes everything at once. Resolves when done. */
-  close(): Promise<void>;
-}
+export type Serving = Readonly<
+  AsyncDisposable & {
+    /** Resolves when the server has stopped listening and every connection is closed. Never rejects. */
+    closed: Promise<Closed>;
+    /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
+    drain(grace?: number): Promise<void>;
+    /** Closes everything at once. Resolves when done. */
+    close(): Promise<void>;
+  }
+>;
 
 /** Resolves when a server has stopped listening and its last connection is closed. */
 export function closedOf(server: Server): Promise<Closed> {

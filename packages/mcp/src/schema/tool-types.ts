@@ -1,12 +1,12 @@
 import type { Schema } from "./compile.js";
 
 /** The input and output schema of one tool. A tool definition has both members. */
-export interface ToolSchemas {
+export type ToolSchemas = Readonly<{
   /** The schema of the arguments; undefined for a tool without any. */
-  readonly inputSchema?: Schema | undefined;
+  inputSchema?: Schema | undefined;
   /** The schema of the structured output; undefined for a tool without any. */
-  readonly outputSchema?: Schema | undefined;
-}
+  outputSchema?: Schema | undefined;
+}>;
 
 /**
  * Tools by name, for typed calls: `connect<Tools>()`. Types only; the client validates against the server's tool list.

@@ -16,7 +16,7 @@ const pairMembers: MembersOf<PairOptions> = { near: [], far: ["peer"] };
 const servesFar = "write pair({ far: { handle: service.call } })";
 
 /** Two connections to each other in memory, on a fake clock. */
-export interface Pair extends AsyncDisposable {
+export type Pair = AsyncDisposable & {
   /** The end that calls. */
   readonly near: Connection;
   /** The end that answers. */
@@ -28,7 +28,7 @@ export interface Pair extends AsyncDisposable {
    * @throws Error if a call, a handler or a timer is left
    */
   [Symbol.asyncDispose](): Promise<void>;
-}
+};
 
 /**
  * Creates two connected ends for a test, with a leak check when they are disposed.

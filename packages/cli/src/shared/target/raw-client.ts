@@ -1,6 +1,6 @@
 import { type Framing, lines } from "@parlance/mcp/jsonrpc";
 import type { Revision } from "@parlance/mcp/protocol";
-import { RawChannel, type RawClient, RawHttp, type RawOptions, type RawReply, recordedBytes } from "@parlance/wire";
+import { RawChannel, type RawClient, RawHttp, type RawReply, recordedBytes } from "@parlance/wire";
 import { innermost, statusRemedy, toFailureAtUrl } from "../client/url-failure.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, toFailure } from "../failure.js";
@@ -8,9 +8,10 @@ import { cut, visibleLines } from "../output/columns.js";
 import { type Route, signalGroup, type TargetChannel } from "./route.js";
 import type { Target } from "./target.js";
 
-type RawTransport = Pick<ConstructorParameters<typeof RawChannel>[0], "channel" | "write" | "kill">;
+type RawChannelOptions = ConstructorParameters<typeof RawChannel>[0];
+type RawTransport = Pick<RawChannelOptions, "channel" | "write" | "kill">;
 
-interface OpenOptions extends RawOptions {
+interface OpenOptions extends Omit<RawChannelOptions, keyof RawTransport> {
   /** Milliseconds to wait for the first response of a server on a channel, which may have to start. Default: `timeout`. */
   readonly firstTimeout?: number;
   /** The revision of the session, as far as it is known. */

@@ -13,13 +13,13 @@ import { RpcHandler, type RpcOptions, rpcMembers } from "./rpc-handler.js";
 import type { EventSink, EventStream } from "./streams/event-stream.js";
 
 /** A request handler for platforms with `Request` and `Response`. */
-export interface HttpHandler {
-  (request: Request): Promise<Response>;
-  /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
-  drain(grace?: number): Promise<void>;
-  /** Closes every session and stream at once. */
-  close(): void;
-}
+export type HttpHandler = ((request: Request) => Promise<Response>) &
+  Readonly<{
+    /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
+    drain(grace?: number): Promise<void>;
+    /** Closes every session and stream at once. */
+    close(): void;
+  }>;
 
 const defaultGrace = 10_000;
 

@@ -33,20 +33,20 @@ export const originCheckMembers: MembersOf<Omit<OriginCheckOptions, "anyHost" | 
 };
 
 /** A rejected request. */
-export interface OriginRefusal {
+export type OriginRefusal = Readonly<{
   /** The HTTP status of the response to the refused request. */
-  readonly status: 400 | 403;
+  status: 400 | 403;
   /** The received value, and the remedy. */
-  readonly reason: string;
-}
+  reason: string;
+}>;
 
 /** The addresses of a connection; undefined on a Unix socket. */
-export interface ConnectionEnds {
+export type ConnectionEnds = Readonly<{
   /** The address of this end. */
-  readonly local: string | undefined;
+  local: string | undefined;
   /** The address of the client. */
-  readonly remote: string | undefined;
-}
+  remote: string | undefined;
+}>;
 
 /** Checks the values of `Host` and `Origin` and, if known, the addresses. Returns undefined for an accepted request. */
 export type OriginCheck = (

@@ -78,7 +78,7 @@ export function decode(
   profile: Profile = baseProfile,
   limits: Limits = serverLimits,
   exactNumbers = false,
-): Decoded {
+): Message | readonly (Message | Problem)[] | Problem {
   const exceeded = limitExceededByText(text, limits);
   if (exceeded !== undefined) return limitProblem(exceeded, text, profile, limits);
   let value: unknown;

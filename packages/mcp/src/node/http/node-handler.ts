@@ -14,13 +14,13 @@ import { defaultGrace } from "../serving.js";
 import { NodeExchange } from "./http-exchange.js";
 
 /** A request listener for `node:http`, and for frameworks that use its requests: Express, Fastify (`.raw`), Connect. */
-export interface NodeHandler {
-  (request: IncomingMessage, response: ServerResponse): void;
-  /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
-  drain(grace?: number): Promise<void>;
-  /** Closes every session and stream at once. */
-  close(): void;
-}
+export type NodeHandler = ((request: IncomingMessage, response: ServerResponse) => void) &
+  Readonly<{
+    /** Stops accepting requests, waits up to `grace` milliseconds (default: 10,000) for running calls, then closes. */
+    drain(grace?: number): Promise<void>;
+    /** Closes every session and stream at once. */
+    close(): void;
+  }>;
 
 /** Options of `nodeHandler`. */
 export interface NodeHandlerOptions extends HttpOptions, Pick<OriginCheckOptions, "exposed"> {}

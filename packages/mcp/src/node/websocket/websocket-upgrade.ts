@@ -87,15 +87,15 @@ const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
 };
 
 /** A listener for the `upgrade` event of a `node:http` or `node:https` server. */
-export interface WebSocketUpgrade {
-  (request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** The open connections. */
-  readonly connections: ReadonlySet<Connection>;
-  /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
-  drain(grace?: number): Promise<void>;
-  /** Closes every connection at once. */
-  close(): Promise<void>;
-}
+export type WebSocketUpgrade = ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) &
+  Readonly<{
+    /** The open connections. */
+    connections: ReadonlySet<Connection>;
+    /** Stops accepting calls, waits up to `grace` milliseconds (default: 10,000) for running ones, then closes. */
+    drain(grace?: number): Promise<void>;
+    /** Closes every connection at once. */
+    close(): Promise<void>;
+  }>;
 
 /**
  * Serves MCP clients of every revision over WebSockets on an existing HTTP server. Faults go to stderr unless `report`
@@ -299,14 +299,14 @@ const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
 };
 
 /** A running WebSocket server. */
-export interface WebSocketListener extends Serving {
+export type WebSocketListener = Serving & {
   /** The URL for clients. */
   readonly url: string;
   /** The TCP port that the server listens on. */
   readonly port: number;
   /** The open connections. */
   readonly connections: ReadonlySet<Connection>;
-}
+};
 
 /** The extra places for connections that are not upgraded yet, or get an error response. */
 const spare = 64;

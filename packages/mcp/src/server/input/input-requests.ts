@@ -36,10 +36,10 @@ export type FormResponse<Content> =
     };
 
 /** Response of the user to a URL elicitation. */
-export interface UrlResponse {
+export type UrlResponse = Readonly<{
   /** The choice of the user: to open the page, to refuse, or to dismiss. */
-  readonly action: "accept" | "decline" | "cancel";
-}
+  action: "accept" | "decline" | "cancel";
+}>;
 
 const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"]);
 

@@ -79,10 +79,10 @@ export interface MemoryRequestStatesOptions {
 }
 
 /** Used states in memory. */
-export interface MemoryRequestStates extends RequestStateStore {
+export type MemoryRequestStates = RequestStateStore & {
   /** The number of remembered states. */
   readonly size: number;
-}
+};
 
 /**
  * Used states of one process. A client can fill it by answering many questions fast; then the oldest id is dropped, and states as

@@ -37,12 +37,12 @@ export interface UriTemplateOptions {
 export const uriTemplateMembers: MembersOf<UriTemplateOptions> = { traversal: [] };
 
 /** A URI template that matches URIs and extracts the values of its variables. */
-export interface UriTemplate {
+export type UriTemplate = Readonly<{
   /** In the order of the template. */
-  readonly variables: readonly string[];
+  variables: readonly string[];
   /** The decoded values; undefined for a URI that is not of the template. */
   match(uri: string): Readonly<Record<string, string>> | undefined;
-}
+}>;
 
 /**
  * A URI template of RFC 6570, to be matched, in time that grows with the length of the URI alone.
