@@ -267,9 +267,24 @@ test.concurrent("a token that is no JSON Web Token is not looked into", async ()
 });
 
 test.concurrent("an authorization server without metadata, and one that is not there, are named", async () => {
+  await using named = await plainHttp((request, response) => {
+    if (request.url === "/metadata")
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ resource: named.url, authorization_servers: [new URL(named.url).origin] }));
+    else if (request.url?.startsWith("/.well-known/")) response.writeHead(404).end();
+    else {
+      const at = new URL("/metadata", named.url).href;
+      response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${at}"` }).end();
+    }
+  });
+  const without = await doctor([named.url]);
+  expect(without.stdout).toMatch(/✖ sign-in .*\n.*openid-configuration: status 404\n.*expected metadata of http:/);
+  // A server with keys of its own has no authorization server, and none is looked for.
   await using bare = await plainHttp((_request, response) => response.writeHead(401).end());
   const alone = await doctor([bare.url]);
-  expect(alone.stdout).toMatch(/✖ sign-in +the authorization server has no metadata: clients guess its endpoints/);
+  expect(alone.stdout).toMatch(/✖ metadata +no Protected Resource Metadata\n[^✖]*a server with keys of its own has none/);
+  expect(alone.stdout).not.toContain("✖ sign-in");
   await using http = await plainHttp((_request, response) =>
     response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://host.invalid/metadata"' }).end(),
   );

@@ -164,7 +164,11 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     options: CompleteOptions = {},
   ): Promise<Completion> {
     requireName("client.complete: the name of the argument", argument?.name, "client.complete(ref, { name, value })");
-    checkMembers("The options of client.complete", options, completeMembers, { arguments: filledIn, filled: filledIn });
+    checkMembers("The options of client.complete", options, completeMembers, {
+      arguments: filledIn,
+      filled: filledIn,
+      settled: filledIn,
+    });
     const { context, ...others } = options;
     const params = { ref, argument, ...(context === undefined ? {} : { context }) };
     const { completion } = await this.#parts.call(methods.complete, params, callOptions(others));

@@ -64,7 +64,8 @@ export type LocalReason =
 
 /** An error that never crossed the wire. */
 export class LocalError extends Error {
-  override readonly name = "LocalError";
+  /** `LocalError`, or the name of the class that extends it. */
+  override readonly name: string = "LocalError";
   /** Why the call failed on this side. */
   readonly reason: LocalReason;
 

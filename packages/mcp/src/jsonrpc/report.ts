@@ -159,8 +159,8 @@ export function describeReport(report: Report): string {
 }
 
 function stackOf(error: unknown): string {
-  // What a lost connection did to it says all: no line of a program is at fault.
-  if (error instanceof LocalError && error.reason === "closed") return thrownText(error);
+  // The transport failed, and the message says how: no line of a program is at fault.
+  if (error instanceof LocalError && error.reason === "closed" && error.cause !== undefined) return thrownText(error);
   if (error instanceof Error) return error.stack || thrownText(error);
   return isObject(error) ? `${thrownText(error)}${errorMembers(error)}` : thrownText(error);
 }

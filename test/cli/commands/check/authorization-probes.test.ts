@@ -110,7 +110,7 @@ test("without a token the text passes nothing that was not examined, and a faile
   const { code, stdout, stderr } = await parlance(["check", "--timeout", "20s", http.url]);
   expect(code).toBe(2);
   expect(stdout).toContain("\n✖ 0 revisions · ");
-  expect(stderr).toContain(`→ parlance login ${http.url}, or for machines --bearer-env TOKEN`);
+  expect(stderr).toContain("→ authenticate: --bearer-env TOKEN sends the key or token in that variable");
   handler.close();
 });
 

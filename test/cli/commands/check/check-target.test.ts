@@ -78,7 +78,9 @@ test("the text shows what fails the check: a note that --fail-on names, and an e
   expect(stdout).not.toMatch(/frames? \d+(?:–\d+)?(?:, | {2}http)/); // No recording has them.
   expect(stdout).toMatch(/^ {2}✔ count\(method:ping\)>=1 /m);
   expect(stdout).toMatch(/^ {2}✖ count\(method:ping\)>=1000000 /m);
-  expect(stdout).toMatch(/^✖ 1 revision · .*[1-9]\d* violations in its messages · 1 expectation not met\n/m);
+  expect(stdout).toMatch(
+    /^✖ 1 revision · .* 0 violations in its messages · [1-9]\d* notes in its messages · 1 expectation not met\n/m,
+  );
   expect(stdout).toContain("\n  --record <file> keeps the conversation that shows it\n");
 });
 

@@ -2,6 +2,7 @@ import type { ServerChange, Subscription } from "@parlance/mcp/client";
 import { type Command, InvalidArgumentError } from "commander";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
+import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
@@ -18,8 +19,8 @@ interface SubscribeFlags extends ServerFlags {
 
 const about = `Subscribe to resources of a server and print each update as it comes, until Ctrl-C.
 Without a URI, changes of the lists of tools, resources and prompts are printed.
-It fails with 3 when the server ends the subscription; in a session over HTTP it
-looks for a server that is gone until Ctrl-C.`;
+It fails with 3 when the server ends the subscription. In a session over HTTP, a
+server that is gone may come back: it tries again until Ctrl-C.`;
 
 /** Adds `parlance subscribe`. */
 export function registerSubscribe(program: Command, invocation: Invocation): void {
@@ -50,7 +51,13 @@ async function subscribe(
   const { out, err, interrupt, command } = invocation;
   const chosen = await chooseTarget(target, command, flags);
   const answerer = new Answerer(flags, chosen.title, invocation);
-  return converse({ target: chosen, flags, invocation, answerer }, async (client) => {
+  let isLost = false;
+  const onObservation = (seen: Observation): void => {
+    const wasLost = isLost;
+    if (seen.kind === "http") isLost = seen.isLost === true;
+    if (isLost && !wasLost) err.print(err.style.yellow("the server cannot be reached: looking for it, until Ctrl-C"));
+  };
+  return converse({ target: chosen, flags, invocation, answerer, onObservation }, async (client) => {
     const filter = rest.length === 0 ? undefined : { resourceSubscriptions: rest };
     const options = { signal: interrupt.stop, timeout: flags.timeout, unadvertised: flags.force === true };
     const subscription = await client.subscribe(filter, options);

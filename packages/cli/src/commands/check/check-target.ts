@@ -5,7 +5,7 @@ import { revisionOf } from "@parlance/mcp/protocol";
 import { type CheckReport, type Expectation, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/converse.js";
 import { hasAuthorization, signInRemedy } from "../../shared/client/sign-in.js";
-import { missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
+import { keyRemedy, missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -17,7 +17,7 @@ import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, examine } from "./examination/examine.js";
-import { examinationLines, examinationValue, portabilityLines } from "./examination-view.js";
+import { examinationLines, examinationValue } from "./examination-view.js";
 
 type Concern = CheckReport["failOn"][number];
 
@@ -77,14 +77,14 @@ export async function checkTarget(
     all: options.all === true,
     isInterrupted: interrupt.stop.aborted,
     isRecorded: record !== undefined,
+    refused,
   };
-  if (format === "text")
-    out.print(...examinationLines(examination, report, out, shown), ...portabilityLines(refused, out));
+  if (format === "text") out.print(...examinationLines(examination, report, out, shown));
   else if (format === "json") out.print(jsonLine(examinationValue(examination, report)));
   else printReport(format, { report, uri: encodeURI(source), out });
   if (interrupt.stop.aborted) return interrupt.exitCode;
   if (!isUnauthorized(examination)) return exitCodeOf(report);
-  throw unauthorized(target, report.passed ? exitCodes.unreachable : exitCodeOf(report));
+  throw unauthorized(target, examination, report.passed ? exitCodes.unreachable : exitCodeOf(report));
 }
 
 /** Whether the server refused every conversation without a token, so that only its authorization was examined. */
@@ -96,14 +96,26 @@ function isSpoken({ notSpoken }: Examination["revisions"][number]): boolean {
   return notSpoken === undefined;
 }
 
-function unauthorized(target: Target, exitCode: number): Failure {
+function unauthorized(target: Target, { revisions }: Examination, exitCode: number): Failure {
   const hasToken = target.kind === "url" && hasAuthorization(target.headers);
   const why = hasToken ? "refuses the token" : "requires a token";
-  return new Failure(`${target.title} ${why}: only its authorization was examined`, {
-    exitCode,
-    remedy: hasToken ? "parlance doctor compares the token with what the server expects" : signInRemedy(target.title),
-  });
+  const results = revisions.flatMap((revision) => revision.results);
+  const isOauth = results.some(({ probe, finding }) => probe.id === metadataProbe && finding.is !== "skipped");
+  return new Failure(
+    `${target.title} ${why}: ${results.length > 0 ? "only its authorization" : "nothing"} was examined`,
+    {
+      exitCode,
+      remedy: hasToken
+        ? "parlance doctor compares the token with what the server expects"
+        : isOauth
+          ? signInRemedy(target.title)
+          : keyRemedy,
+    },
+  );
 }
+
+/** Judges the metadata of the server; skipped where there is none. */
+const metadataProbe = "XA-3";
 
 /** Throws if no revision could be negotiated: such a server has not broken a rule. @throws Failure */
 async function requireSpoken({ revisions, conversation }: Examination, target: Target): Promise<void> {

@@ -20,6 +20,8 @@ interface Shown {
   readonly isInterrupted: boolean;
   /** Whether the frames were written to a file, so that their numbers lead to them. */
   readonly isRecorded: boolean;
+  /** What model providers refuse in tool definitions. */
+  readonly refused: readonly Verdict[];
 }
 
 /** The result of an examination as text: each revision, then the failed probes, or all probes. */
@@ -27,7 +29,7 @@ export function examinationLines(
   { revisions, verdicts, failures, waiting }: Examination,
   report: CheckReport,
   look: Look,
-  { all, isInterrupted, isRecorded }: Shown,
+  { all, isInterrupted, isRecorded, refused }: Shown,
 ): readonly string[] {
   const { crashes, expectations, failOn } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
@@ -38,7 +40,7 @@ export function examinationLines(
   const notes = failures.length - broken - recommended;
   const ofMessages = new Set(verdicts);
   const bad = report.verdicts.filter(
-    ({ verdict: { level }, verdict }) => (level === "must" || failOn.includes(level)) && ofMessages.has(verdict),
+    (each) => (isViolation(each) || failOn.includes(each.verdict.level)) && ofMessages.has(each.verdict),
   );
   const unmet = expectations.filter(({ holds }) => !holds).length;
   const isIncomplete = isInterrupted || spoken.length === 0;
@@ -53,7 +55,10 @@ export function examinationLines(
     `${broken} failed`,
     ...(recommended === 0 ? [] : [`${recommended} against a recommendation`]),
     ...(notes === 0 ? [] : [count(notes, "note")]),
-    `${count(bad.length, "violation")} in its messages`,
+    `${count(bad.filter(isViolation).length, "violation")} in its messages`,
+    ...(bad.every(isViolation)
+      ? []
+      : [`${count(bad.filter((each) => !isViolation(each)).length, "note")} in its messages`]),
     ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
     ...(unmet === 0 ? [] : [`${count(unmet, "expectation")} not met`]),
   ];
@@ -61,7 +66,8 @@ export function examinationLines(
     ...lines,
     ...findings.flatMap((finding) => findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look)),
     ...violationLines(bad, isRecorded, look),
-    ...crashLines(crashes, look),
+    ...crashLines(crashes, isRecorded, look),
+    ...portabilityLines(refused, isRecorded, look),
     ...waitingLines(waiting, look),
     ...expectationLines(report, look.style),
     "",
@@ -70,14 +76,16 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...(findings.some(({ results: [{ verdict }] }) => verdict !== undefined) || bad.length > 0
-      ? isRecorded
-        ? []
-        : [look.style.dim("  --record <file> keeps the conversation that shows it")]
+    ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
+      ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),
     ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
     ...(ranNoTool(spoken) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
+}
+
+function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
+  return verdict.level === "must";
 }
 
 const noToolRan =
@@ -126,11 +134,11 @@ function othersText({ about }: CheckReport["verdicts"][number], others: CheckRep
 }
 
 /** The findings by model provider, each with its place and the provider's documentation. */
-export function portabilityLines(refused: readonly Verdict[], { style, width }: Look): readonly string[] {
+function portabilityLines(refused: readonly Verdict[], isRecorded: boolean, { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
   return refused.flatMap(({ rule, says, n, pointer = "", spec }) => [
     ...demandLines(`  ${style.dim(signs.may)} ${left(rule.id, idWidth)}`, says, width),
-    style.dim(`${indent}frame ${n} at ${pointer}  ${spec}`),
+    style.dim(`${indent}${isRecorded ? `frame ${n} ` : ""}at ${pointer}  ${spec}`),
   ]);
 }
 
@@ -140,9 +148,11 @@ function demandLines(start: string, demands: string, width: number): readonly st
   return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
 }
 
-function crashLines(crashes: CheckReport["crashes"], { style, width }: Look): readonly string[] {
+function crashLines(crashes: CheckReport["crashes"], isRecorded: boolean, { style, width }: Look): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
-  const texts = crashes.map(({ crash }) => wording.crash(crash));
+  const texts = crashes
+    .map(({ crash }) => wording.crash(crash))
+    .map((text) => (isRecorded ? text : text.replace(/ \(frame \d+\)/, "")));
   /** The crash without its frame: a probe crashes the server in each revision. */
   const kindOf = (text: string): string => text.replace(/ \(frame \d+\).*/, "");
   const kinds = texts.map(kindOf);

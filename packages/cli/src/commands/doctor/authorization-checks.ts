@@ -130,7 +130,12 @@ async function metadataResult(
   const seen = replies.map(({ at, http, why }) => `${at.href}: ${http?.status ?? why}`);
   const found = replies.find(({ http }) => http?.status === 200)?.http;
   if (found === undefined)
-    return failed("no Protected Resource Metadata", "serve it at one of these places", rule, seen);
+    return failed(
+      "no Protected Resource Metadata",
+      "serve it at one of these places; a server with keys of its own has none, and takes them by --bearer-env TOKEN",
+      rule,
+      seen,
+    );
   const value = jsonOf(found.text);
   const { resource, authorization_servers: servers } = isObject(value) ? value : {};
   onMetadata({ resource, authorization_servers: servers });
@@ -215,14 +220,10 @@ function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined 
   return isObject(claims) ? claims : undefined;
 }
 
+/** Without metadata of any kind, the server may have keys of its own and no authorization server. */
 function signInResult({ authorization, metadata, failure }: ExaminedSignIn): CheckResult {
   if (failure !== undefined) return failedStep(failure);
-  if (metadata === undefined)
-    return failed(
-      `the authorization server has no metadata: clients guess its endpoints, such as ${authorization?.origin}${authorization?.pathname}`,
-      "the authorization server has to serve its metadata (RFC 8414 or OpenID Connect Discovery)",
-      stepPages["server-metadata"],
-    );
+  if (metadata === undefined) return nothing;
   const { authorization_response_iss_parameter_supported: hasIss, issuer } = metadata;
   const scopes = authorization?.searchParams.get("scope");
   const notes = hasIss === true ? [] : [`${issuer} does not announce \`iss\` in its responses (RFC 9207)`];

@@ -152,6 +152,7 @@ export class Answerer {
 
 /** The option with an answer, to be copied into a shell. The names in it are those of the server, and may contain quotes. */
 function answerOption(answer: JsonObject): string {
+  if (Object.keys(answer).length === 0) return "--answer accept";
   return `--answer ${shellWord(jsonLine(answer))}`;
 }
 

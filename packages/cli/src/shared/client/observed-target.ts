@@ -18,8 +18,8 @@ export type Observation =
   | { readonly kind: "frame"; readonly row: FrameRow }
   /** A line that the server wrote to stderr. */
   | { readonly kind: "stderr"; readonly at: number; readonly text: string }
-  /** HTTP events besides messages. */
-  | { readonly kind: "http"; readonly at: number; readonly text: string }
+  /** HTTP events besides messages. `isLost`: the server could not be reached. */
+  | { readonly kind: "http"; readonly at: number; readonly text: string; readonly isLost?: boolean }
   /** The start or the exit of the server's process. */
   | { readonly kind: "life"; readonly at: number; readonly text: string };
 
@@ -165,8 +165,8 @@ export class ObservedTarget {
     this.#see(tapped);
   };
 
-  readonly #tellHttp = (text: string): void => {
-    this.#options.onObservation({ kind: "http", at: this.now, text });
+  readonly #tellHttp = (text: string, isLost = false): void => {
+    this.#options.onObservation({ kind: "http", at: this.now, text, isLost });
   };
 
   /**

@@ -16,10 +16,11 @@ export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
 }
 
 function remedyFor(error: unknown, message: string): string | undefined {
-  if (/invalid_token/.test(message))
-    return /resource_metadata/.test(message)
-      ? "the server refuses the token: parlance doctor compares it with what the server expects"
-      : "the server refuses this key or token: is it the right one, and still valid?";
+  // A challenge that is cut is long, as one with metadata is.
+  if (/invalid_token/.test(message) && /resource_metadata|…/.test(message))
+    return "the server refuses the token: parlance doctor compares it with what the server expects";
+  if (/invalid_token|the Authorization that was sent is not accepted/.test(message))
+    return "the server refuses this key or token: is it the right one, and still valid?";
   if (/name it in allowed(?:Hosts|Origins)/.test(message))
     return "allowedHosts and allowedOrigins are options of the server";
   const status = statusOf(error) ?? Number(/Unexpected server response: (\d{3})/.exec(message)?.[1]);
@@ -47,8 +48,11 @@ function statusOf(error: unknown): number | undefined {
 
 const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse on old servers";
 
+/** How to authenticate where users do not sign in. */
+export const keyRemedy = "authenticate: --bearer-env TOKEN sends the key or token in that variable";
+
 const remedies: ReadonlyMap<number, string> = new Map([
-  [401, "authenticate: --bearer-env TOKEN sends the key or token in that variable"],
+  [401, keyRemedy],
   [403, "the token has no permission for this, or the server refuses this Host or Origin"],
   [404, `nothing is at this path: ${anotherPath}`],
   [405, `this path takes no POST: ${anotherPath}`],

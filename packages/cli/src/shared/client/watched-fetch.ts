@@ -11,8 +11,8 @@ type RpcFailure = Extract<RpcResponse, { error: unknown }>;
 interface HttpWatcher {
   /** Called with a message in a body or an event. */
   see(tapped: Tapped): void;
-  /** Called with HTTP events besides messages: refusals, opened streams, ended sessions. */
-  tell(text: string): void;
+  /** Called with HTTP events besides messages: refusals, opened streams, ended sessions. `isLost`: the server could not be reached. */
+  tell(text: string, isLost?: boolean): void;
 }
 
 /** A `fetch` with an observer; `over` aborts open requests. */
@@ -20,8 +20,12 @@ export function watchedFetch(watcher: HttpWatcher, over: AbortSignal, send: Fetc
   return async (url, init) => {
     if (typeof init.body === "string") watcher.see({ kind: "sent", frame: init.body });
     const signal = init.signal ? AbortSignal.any([init.signal, over]) : over;
-    const response = await send(url, { ...init, signal });
     const what = `${init.method ?? "GET"} ${url.pathname}`;
+    const response = await send(url, { ...init, signal }).catch((error: unknown) => {
+      // A POST that fails is a call that fails. The stream of a session is opened again and again, in silence.
+      if (init.method === "GET" && !signal.aborted) watcher.tell(`${what}: the server cannot be reached`, true);
+      throw error;
+    });
     const { body, status, statusText, headers } = response;
     const line = statusLine(what, response);
     if (body === null) {

@@ -164,6 +164,7 @@ export function innermost(error: unknown): string {
 
 /** The server rejected a request with an HTTP status, without a JSON-RPC error. */
 export class HttpError extends LocalError {
+  override readonly name = "HttpError";
   /** The HTTP status of the response. */
   readonly status: number;
 

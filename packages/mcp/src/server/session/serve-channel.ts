@@ -62,7 +62,8 @@ export function serveChannel(served: Servable, channel: Channel, options: ServeO
       relatedTo: progressTag,
       lossy: lossyNotification,
       nameOf,
-      ...others, // Last, so that the objects of all sessions share a hidden class.
+      // Options of the transport, none of them one of the above. Last, so that the objects of all sessions share a hidden class.
+      ...others,
     });
   return new ServerSession(served, { lenient, budget, onNegotiated: onNegotiated }, connect).connection;
 }
