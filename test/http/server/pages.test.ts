@@ -79,7 +79,6 @@ describe.each(doors)("on $on", ({ open }) => {
     ["https://mcp.example.com", "mcp.example.com", 200],
     ["https://mcp.example.com:9000", "mcp.example.com:9000", 200],
     ["https://other.example.com:8443", "other.example.com:8443", 200],
-    ["http://mcp.example.com", "mcp.example.com", 403], // Anybody in the network can write such a page.
     ["https://mcp.example.com:9000", "mcp.example.com", 403],
     ["https://mcp.example.com", "mcp.example.com:9000", 403],
     ["https://mcp.example.com", "localhost", 403],
@@ -88,6 +87,12 @@ describe.each(doors)("on $on", ({ open }) => {
   ])("a page of %s gets to the listed host %s: %d", async (origin, host, status) => {
     await using door = await open(shop(), options);
     expect((await door.ask(call({ origin, host }))).status).toBe(status);
+  });
+
+  test("a page of a listed host that came without TLS is a foreign one", async () => {
+    await using door = await open(shop(), options);
+    const asked = call({ origin: "http://mcp.example.com", host: "mcp.example.com" });
+    expect((await door.ask(asked)).status).toBe(403); // Anybody in the network can write such a page.
   });
 
   test("a page learns what it may send: methods, and of the headers those that are understood", async () => {
