@@ -2,6 +2,7 @@ import { handshakeVersions, versions } from "@parlance/mcp";
 import { connect, type InputHandlers, LocalError, userRejected } from "@parlance/mcp/client";
 import { type CallOptions, describeReport, type Report } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
+import { createServer } from "@parlance/mcp/server";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { askingServer, type Effects } from "../../server/input/questions.js";
@@ -158,6 +159,55 @@ describe.each(withFormRequests)("in %s, while a person answers the request of a 
     expect(parse(await open.peer.next())).toMatchObject({ method: "notifications/cancelled" });
     await decline();
     await open.client.close();
+  });
+});
+
+describe.each(withForms)("in %s, the value of once", (revision) => {
+  const accepting: InputHandlers = { elicitation: () => ({ action: "accept" }) };
+
+  /** What a handler gets from `once`, before its question and after the answer. */
+  async function kept(value: unknown) {
+    const seen: unknown[] = [];
+    const server = createServer({ name: "keeping", version: "1" });
+    server.tool("keep", {}, async (_args, ctx) => {
+      const first = await ctx.once("it", () => value);
+      const { action } = await ctx.elicit("Go on?", { type: "object" });
+      seen.push(first, await ctx.once("it", () => "another"));
+      return action;
+    });
+    const faults: string[] = [];
+    const report = (each: Report): void => void (each.kind === "fault" && faults.push(describeReport(each)));
+    await using client = await connect(server, { revision, handlers: accepting, report });
+    const outcome = await client.tools.call("keep").catch((error: unknown) => error);
+    return { seen, outcome, faults: faults.join("\n") };
+  }
+
+  test.each([[undefined], [null], [0], ["text"], [{ a: [1, { b: null }] }], [[]]])(
+    "is %j in every round",
+    async (value) => {
+      expect((await kept(value)).seen).toEqual([value, value]);
+    },
+  );
+
+  test.each<readonly [value: unknown, reason: string]>([
+    [
+      new Date(0),
+      "its value must be JSON, got a Date, which would come back as another value: give date.toISOString()",
+    ],
+    [{ at: [new Date(0)] }, "/at/0 of its value must be JSON, got a Date"],
+    [new Map(), "its value must be JSON, got a Map"],
+    [
+      new (class User {
+        id = 1;
+      })(),
+      "its value must be JSON, got an User, which would come back as another value",
+    ],
+    [Number.NaN, "its value must be a finite number"],
+    [1n, "its value must be JSON, got a bigint"],
+  ])("cannot be %s", async (value, reason) => {
+    const { outcome, faults } = await kept(value);
+    expect(outcome).toMatchObject({ code: -32_603 });
+    expect(faults).toContain(`ctx.once("it"): ${reason}`);
   });
 });
 

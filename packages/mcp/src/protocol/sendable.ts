@@ -291,6 +291,27 @@ function nameOf(value: object): string {
   return `${/^[AEIOU]/i.test(name) ? "an" : "a"} ${name}`;
 }
 
+/** As `jsonFault`, for a value that is read back later: it must be the same then, so instances of classes do not do, nor a `toJSON`. */
+export function keptFault(value: unknown, path: string): ParamsFault | undefined {
+  return jsonFault(value, path) ?? instanceFault(value, path);
+}
+
+function instanceFault(value: unknown, path: string): ParamsFault | undefined {
+  if (typeof value === "bigint") return { path, message: "must be JSON, got a bigint: give a string" };
+  if (typeof value !== "object" || value === null) return undefined;
+  const prototype: object | null = Object.getPrototypeOf(value);
+  const isPlain = Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isPlain || hasToJson(value)) {
+    const remedy = value instanceof Date ? "give date.toISOString()" : "give plain data";
+    return { path, message: `must be JSON, got ${nameOf(value)}, which would come back as another value: ${remedy}` };
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const fault = instanceFault(member, `${path}/${pointerToken(name)}`);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
 /** The error for a value that cannot be sent. It is a bug in the handler, so the peer gets *Internal error*. */
 export function unsendable(what: string, { path, message }: ParamsFault): TypeError {
   return new TypeError(`${what} cannot be sent: ${path === "" ? "it" : path} ${message}`);

@@ -7,6 +7,7 @@ import { type Identity, identityOf } from "../jsonrpc/call.js";
 import type { JsonObject } from "../protocol/json.js";
 import { readMeta, readProgressToken } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
+import { keptFault } from "../protocol/sendable.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../protocol/types/logging.js";
 import type { Root } from "../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../protocol/types/sampling.js";
@@ -209,12 +210,17 @@ export class Context {
 
   /**
    * Runs `work` once in this call, however often the handler is replayed for input: use it for side effects and for values that
-   * would differ. The value is stored as JSON in the sealed `requestState` that the client holds; failed work runs again in the
-   * next round.
+   * would differ. The value is JSON or undefined, since it is kept in the sealed `requestState` that the client holds. Failed work runs
+   * again in the next round.
    *
    * A round is run once, so a client that sends it twice does not repeat the work. A client that makes the whole call again, or
    * several processes that share secrets and no `requestState.store`, do: what must never happen twice needs a key of its own
    * where it happens.
+   *
+   * @example
+   * const order = await ctx.once("order", () => `A-${Date.now()}`);
+   *
+   * @throws TypeError for a value that is not JSON, such as a `Date`, in every revision; what `work` throws
    */
   async once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value> {
     const remedy = "write ctx.once(key, work), with a key of its own for each work in the handler";
@@ -222,7 +228,14 @@ export class Context {
       throw new TypeError(`ctx.once: the key must be a string, got ${kindOf(key)}: ${remedy}`);
     requireFunction("ctx.once: work", work, remedy);
     const { input } = this.#operation;
-    return (input === undefined ? await work() : await input.once(key, work)) as Value; // The value of the first run.
+    const kept = async (): Promise<Value> => {
+      const value = await work();
+      const fault = value === undefined ? undefined : keptFault(value, "");
+      if (fault === undefined) return value;
+      const place = fault.path === "" ? "its value" : `${fault.path} of its value`;
+      throw new TypeError(`ctx.once(${JSON.stringify(key)}): ${place} ${fault.message}`);
+    };
+    return (input === undefined ? await kept() : await input.once(key, kept)) as Value; // The value of the first run.
   }
 
   /** The responses to the requests of `inputRequired`, by key. They come from a peer: validate them. */

@@ -13,11 +13,16 @@ interface Entry {
   readonly answer?: unknown;
 }
 
+interface Kept {
+  readonly value?: unknown;
+}
+
 /** State of a call between its rounds. */
 export interface Rounds {
   readonly round: number;
   readonly asked: Readonly<Record<string, Entry>>;
-  readonly once: Readonly<Record<string, unknown>>;
+  /** What the work of `once` has returned, by its key. Without a value: undefined, for which JSON has no word. */
+  readonly once: Readonly<Record<string, Kept>>;
   /** The state that a handler passed to `inputRequired`. */
   readonly state?: unknown;
 }
@@ -50,7 +55,7 @@ export class ReplayInput implements Input {
   readonly #before: Rounds;
   readonly #client: InputClient;
   readonly #asked: Map<string, Entry>;
-  readonly #once: Map<string, unknown>;
+  readonly #once: Map<string, Kept>;
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #open = new Map<string, ClientRequest>();
   /** Errors of input requests of this round that could not be made. */
@@ -143,15 +148,16 @@ export class ReplayInput implements Input {
   }
 
   once(key: string, work: () => unknown): Promise<unknown> {
-    if (this.#once.has(key)) return Promise.resolve(this.#once.get(key));
+    const kept = this.#once.get(key);
+    if (kept !== undefined) return Promise.resolve(kept.value);
     const known = this.#running.get(key) ?? markHandled(this.#runOnce(key, work));
     this.#running.set(key, known);
     return known;
   }
 
   async #runOnce(key: string, work: () => unknown): Promise<unknown> {
-    const value = (await work()) ?? null; // JSON has no word for undefined, and the next round gets it from JSON.
-    this.#once.set(key, value);
+    const value = await work();
+    this.#once.set(key, { value });
     return value;
   }
 }
