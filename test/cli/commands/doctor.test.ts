@@ -283,7 +283,9 @@ test.concurrent("an authorization server without metadata, and one that is not t
   // A server with keys of its own has no authorization server, and none is looked for.
   await using bare = await plainHttp((_request, response) => response.writeHead(401).end());
   const alone = await doctor([bare.url]);
-  expect(alone.stdout).toMatch(/✖ metadata +no Protected Resource Metadata\n[^✖]*a server with keys of its own has none/);
+  expect(alone.stdout).toMatch(
+    /✖ metadata +no Protected Resource Metadata\n[^✖]*a server with keys of its own has none/,
+  );
   expect(alone.stdout).not.toContain("✖ sign-in");
   await using http = await plainHttp((_request, response) =>
     response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://host.invalid/metadata"' }).end(),

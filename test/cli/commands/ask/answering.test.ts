@@ -217,6 +217,14 @@ describe.runIf(hasTerminals)("at a terminal", () => {
     expect((await run.ended).stdout).toContain('{"action":"accept","content":{"extras":["wifi","bike"]}}');
   });
 
+  test.concurrent("a form without fields is one question", async () => {
+    const run = inTerminal(["call", ...target, "close", ...program]);
+    await run.answer("asks you to agree: Close it?", "");
+    expect((await run.ended).stdout).toContain('{"action":"accept","content":{}}');
+    const scripted = await parlance(["call", "close", ...library]);
+    expect(scripted.stderr).toContain("  → --answer accept answers it\n");
+  });
+
   test.concurrent("a form is declined, and Ctrl-D cancels it", async () => {
     const declined = inTerminal(["call", ...target, "book", ...program]);
     await declined.answer("[c]ancel: ", "d");

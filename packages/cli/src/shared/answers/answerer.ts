@@ -70,7 +70,11 @@ export class Answerer {
       if (!isComplete) this.#suggest(`${answerOption(example)} fills in the form`);
       return written;
     }
-    const asked = await this.#ask(`fill in a form: ${params.message}`, signal, (talk) => fillIn(params, talk));
+    const asked = await this.#ask(
+      `${Object.keys(params.requestedSchema.properties).length === 0 ? "agree" : "fill in a form"}: ${params.message}`,
+      signal,
+      (talk) => fillIn(params, talk),
+    );
     if (asked === "ended") return { action: "cancel" };
     if (asked !== undefined) return asked;
     this.#decline(params.message, answerOption(exampleOf(params)));

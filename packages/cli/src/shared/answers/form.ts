@@ -7,11 +7,16 @@ import type { Talk } from "./dialog.js";
 
 /** Asks for the fields of a form, shows the result, and sends or declines it. */
 export async function fillIn({ requestedSchema }: ElicitFormParams, talk: Talk): Promise<ElicitResult> {
+  const fields = fieldsOf(requestedSchema);
+  if (fields.length === 0) {
+    const choice = await choose("Accept? [Y]es, [d]ecline, [c]ancel: ", "ydc", talk);
+    return choice === "y" ? { action: "accept", content: {} } : refusal(choice);
+  }
   const first = await choose("Fill in the form? [Y]es, [d]ecline, [c]ancel: ", "ydc", talk);
   if (first !== "y") return refusal(first);
   for (;;) {
     const content: Record<string, unknown> = {};
-    for (const field of fieldsOf(requestedSchema)) {
+    for (const field of fields) {
       const value = await askField(field, talk);
       if (value !== undefined) Object.defineProperty(content, field.name, { value, enumerable: true, writable: true });
     }

@@ -161,7 +161,10 @@ function inUrl(address: string): string {
 
 function requireHost(host: string): string {
   const place = readHost(host.replace(/^\*\.(?=[^.]+\.[^.])/, ""));
-  if (place === undefined) throw new TypeError(`allowedHosts: ${quoted(host)} is not a host, or a host and a port`);
+  if (place === undefined) {
+    const remedy = /^https?:/.test(host) && URL.canParse(host) ? `: write ${quoted(new URL(host).host)}` : "";
+    throw new TypeError(`allowedHosts: ${quoted(host)} is not a host, or a host and a port${remedy}`);
+  }
   return host.toLowerCase();
 }
 
