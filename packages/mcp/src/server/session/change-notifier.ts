@@ -3,7 +3,9 @@ import type { Authentication } from "../../jsonrpc/call.js";
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
 import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
 import type { Reporter } from "../../jsonrpc/report.js";
-import { ChangeFeed, type ChangeSource } from "../../session/change-feed.js";
+import type { JsonObject } from "../../protocol/json.js";
+import type { NotificationMethod } from "../../protocol/methods.js";
+import { type Change, ChangeFeed, type ChangeSource, type FeedListener } from "../../session/change-feed.js";
 import type { ServedSession } from "../servable.js";
 import type { NegotiatedSession } from "./negotiated-session.js";
 
@@ -24,32 +26,50 @@ interface Subscriber {
  * it has subscribed to.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
-export class ChangeNotifier {
-  readonly #uris = new Set<string>();
-  readonly #budget: ByteBudget;
+export class ChangeNotifier implements FeedListener {
+  readonly #agreement: NegotiatedSession;
+  readonly #conversation: ServedSession;
+  readonly #subscriber: Subscriber;
   readonly #feed: ChangeFeed;
+  /** The subscribed resources, and what they are charged to. Made for the first one: most sessions have none. */
+  #subscribed: { readonly uris: Set<string>; readonly budget: ByteBudget } | undefined;
+  #isOver = false;
 
-  constructor(
-    source: ChangeSource,
-    { capabilities, terms }: NegotiatedSession,
-    conversation: ServedSession,
-    { budget, auth, report }: Subscriber,
-  ) {
-    this.#budget = budget.child();
-    this.#feed = new ChangeFeed(source, {
-      matches: (change) =>
-        change.kind === "list" ? capabilities[change.list]?.listChanged === true : this.#uris.has(change.uri),
-      auth,
-      report,
-      notify: (method, params) => conversation.notify(method, terms.revision.down("notification", method, params)),
-      drained: () => conversation.drained(),
-    });
+  constructor(source: ChangeSource, agreement: NegotiatedSession, conversation: ServedSession, subscriber: Subscriber) {
+    this.#agreement = agreement;
+    this.#conversation = conversation;
+    this.#subscriber = subscriber;
+    this.#feed = new ChangeFeed(source, this);
+  }
+
+  get report(): Reporter {
+    return this.#subscriber.report;
+  }
+
+  matches(change: Change): boolean {
+    if (change.kind === "list") return this.#agreement.capabilities[change.list]?.listChanged === true;
+    return this.#subscribed?.uris.has(change.uri) === true;
+  }
+
+  auth(): Authentication {
+    return this.#subscriber.auth();
+  }
+
+  notify(method: NotificationMethod, params?: JsonObject): void {
+    this.#conversation.notify(method, this.#agreement.terms.revision.down("notification", method, params));
+  }
+
+  drained(): Promise<void> {
+    return this.#conversation.drained();
   }
 
   /** @throws RpcError −32602 when there are too many, 42900 when there is no room for another */
   subscribe(uri: string): void {
-    if (this.#uris.has(uri)) return;
-    if (this.#uris.size >= maxSubscriptions) {
+    if (this.#isOver) return; // The session ended while the server agreed.
+    this.#subscribed ??= { uris: new Set(), budget: this.#subscriber.budget.child() };
+    const { uris, budget } = this.#subscribed;
+    if (uris.has(uri)) return;
+    if (uris.size >= maxSubscriptions) {
       throw invalidParams("Too many subscriptions", [
         {
           path: "/uri",
@@ -57,18 +77,19 @@ export class ChangeNotifier {
         },
       ]);
     }
-    if (!this.#budget.take(weightOfValue(uri)))
+    if (!budget.take(weightOfValue(uri)))
       throw new RpcError(tooManyBytes.code, tooManyBytes.message, tooManyBytes.data);
-    this.#uris.add(uri);
+    uris.add(uri);
   }
 
   unsubscribe(uri: string): void {
-    if (this.#uris.delete(uri)) this.#budget.give(weightOfValue(uri));
+    if (this.#subscribed?.uris.delete(uri) === true) this.#subscribed.budget.give(weightOfValue(uri));
   }
 
   stop(): void {
     this.#feed.stop();
-    this.#uris.clear();
-    this.#budget.close();
+    this.#isOver = true;
+    this.#subscribed?.budget.close();
+    this.#subscribed = undefined;
   }
 }
