@@ -93,7 +93,10 @@ function headerEnv(text: string, others: readonly Header[] = []): readonly Heade
 
 function bearerEnv(variable: string): Header {
   const token = process.env[variable]?.trim();
-  if (token === undefined || token === "") throw new InvalidArgumentError(`${variable} is not set here.`);
+  if (token === undefined || token === "")
+    throw new InvalidArgumentError(
+      `${variable} is not set here. It takes the name of a variable, which has the token.`,
+    );
   // Many variables have the scheme already, because they are sent as a header elsewhere.
   const entry: Header = ["Authorization", /^bearer /i.test(token) ? token : `Bearer ${token}`];
   if (!isSendable(entry)) throw new InvalidArgumentError(`${variable} has characters that no token has.`);

@@ -219,8 +219,11 @@ describe.runIf(hasTerminals)("at a terminal", () => {
 
   test.concurrent("a form without fields is one question", async () => {
     const run = inTerminal(["call", ...target, "close", ...program]);
-    await run.answer("asks you to agree: Close it?", "");
-    expect((await run.ended).stdout).toContain('{"action":"accept","content":{}}');
+    await run.answer("Accept? [y]es, [d]ecline, [c]ancel: ", ""); // Enter alone decides nothing.
+    await run.answer("Accept? [y]es, [d]ecline, [c]ancel: ", "y");
+    const { stdout } = await run.ended;
+    expect(stdout).toContain("asks you to agree: Close it?");
+    expect(stdout).toContain('{"action":"accept","content":{}}');
     const scripted = await parlance(["call", "close", ...library]);
     expect(scripted.stderr).toContain("  → --answer accept answers it\n");
   });

@@ -9,7 +9,8 @@ import type { Talk } from "./dialog.js";
 export async function fillIn({ requestedSchema }: ElicitFormParams, talk: Talk): Promise<ElicitResult> {
   const fields = fieldsOf(requestedSchema);
   if (fields.length === 0) {
-    const choice = await choose("Accept? [Y]es, [d]ecline, [c]ancel: ", "ydc", talk);
+    // No second question follows, and what is agreed to may be a deletion: Enter alone decides nothing.
+    const choice = await choose("Accept? [y]es, [d]ecline, [c]ancel: ", "ydc", talk, "");
     return choice === "y" ? { action: "accept", content: {} } : refusal(choice);
   }
   const first = await choose("Fill in the form? [Y]es, [d]ecline, [c]ancel: ", "ydc", talk);
@@ -32,11 +33,11 @@ function refusal(key: string): ElicitResult {
   return { action: key === "d" ? "decline" : "cancel" };
 }
 
-/** Asks until the input begins with one of the keys; empty input is the first key. */
-export async function choose(prompt: string, keys: string, talk: Talk): Promise<string> {
+/** Asks until the input begins with one of the keys. @param empty the key for empty input; "" asks again */
+export async function choose(prompt: string, keys: string, talk: Talk, empty: string = keys[0] ?? ""): Promise<string> {
   for (;;) {
-    const [key = keys[0] ?? ""] = (await talk.ask(prompt)).trim().toLowerCase();
-    if (keys.includes(key)) return key;
+    const [key = empty] = (await talk.ask(prompt)).trim().toLowerCase();
+    if (key !== "" && keys.includes(key)) return key;
   }
 }
 

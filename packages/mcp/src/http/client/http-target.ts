@@ -103,7 +103,9 @@ export class HttpTarget {
       const given = typeof this.#headers === "function" ? await this.#headers() : this.#headers;
       const headers = new Headers(given as HeadersInit | undefined); // Its types do not accept `readonly`.
       if (this.#replacesHost && headers.has("host"))
-        throw new TypeError("fetch sends the host of the URL as Host: put it in the URL, or give a fetch of your own");
+        throw new TypeError(
+          "fetch sends the host of the URL as Host: put it in the URL, or give a fetch of your own that sends it",
+        );
       for (const [name, value] of Object.entries(request.headers)) headers.set(name, value);
       return headers;
     } catch (error) {
