@@ -11,4 +11,7 @@ export type ToolSchemas = Readonly<{
 /**
  * Tools by name, for typed calls: `connect<Tools>()`. Types only; the client validates against the server's tool list.
  */
-export type ToolTypes = Readonly<Record<string, ToolSchemas>>;
+export interface ToolTypes {
+  /** The schemas of the tool of that name. */
+  readonly [name: string]: ToolSchemas;
+}

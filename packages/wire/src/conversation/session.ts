@@ -76,6 +76,8 @@ export class WireSession {
   readonly http: HttpSession = { id: undefined, isLegacy: false, ended: undefined };
   /** The last message of each side. */
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
+  /** The last notification of each side. */
+  readonly lastNotification: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   readonly #requests: Operations;
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
@@ -218,6 +220,7 @@ export class WireSession {
   take(message: WireMessage): RecordedOperation | undefined {
     const { kind, context, method, from } = message;
     this.last[from] = message;
+    if (message.kind === "ntf") this.lastNotification[from] = message;
     this.contract.take(message, this);
     if (kind === "req") return this.#begin(message);
     if (kind === "none") this.#requests.noteNoMessage(message);

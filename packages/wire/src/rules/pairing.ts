@@ -110,13 +110,31 @@ function isErrorToNothing({ kind, id }: WireMessage): boolean {
 }
 
 /** The notification that a response without an id must be meant for. */
-function answeredNotification(message: WireMessage, { last }: WireSession): WireMessage | undefined {
+function answeredNotification(message: WireMessage, session: WireSession): WireMessage | undefined {
   const { id, kind, frame, from } = message;
-  const told = last[otherSide(from)];
-  if (told?.kind !== "ntf" || (kind !== "res" && kind !== "err") || (id !== undefined && id !== "null"))
-    return undefined;
+  if ((kind !== "res" && kind !== "err") || (id !== undefined && id !== "null")) return undefined;
+  const side = otherSide(from);
+  const last = session.last[side];
+  const told = last?.kind === "req" ? earlierNotification(message, session) : last?.kind === "ntf" ? last : undefined;
+  if (told === undefined) return undefined;
   // An unreadable message gets such a response, too, and over HTTP a server may refuse a notification with an error.
   const code = errorCode(message);
   if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
   return kind === "err" && frame.entry.req !== undefined ? undefined : told;
+}
+
+/**
+ * The notification that was sent before the requests that are open, as hosts send `notifications/initialized` together with the first
+ * of them: whoever does not know the method of a message without an id has read it, so it must be the notification.
+ */
+function earlierNotification(
+  message: WireMessage,
+  { lastNotification, pending }: WireSession,
+): WireMessage | undefined {
+  const side = otherSide(message.from);
+  const told = lastNotification[side];
+  const { pairing } = message.context;
+  if (told === undefined || pairing?.is === "answer" || errorCode(message) !== codes.methodNotFound) return undefined;
+  const isBefore = pending.some(({ request }) => request.from === side && request.frame.n < told.frame.n);
+  return isBefore ? undefined : told;
 }

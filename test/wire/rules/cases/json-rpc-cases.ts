@@ -176,6 +176,19 @@ export const jsonRpcCases: readonly RuleCase[] = [
     ],
   },
   {
+    rule: "R-7",
+    why: "with an error, after a request that came together with it",
+    stdioOnly: "HTTP allows to refuse a notification with an error",
+    breaks: (talk) => [
+      ...talk.opening(),
+      unknownCancelled,
+      talk.list(1),
+      server({ ...rpc, id: null, error: { code: -32601, message: "Method not found" } }),
+    ],
+    found: { party: "server", pointer: "", says: /^it answers the notification in frame \d+$/ },
+    legal: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.listed(1)],
+  },
+  {
     rule: "R-8",
     breaks: (talk) => [
       ...talk.opening(),

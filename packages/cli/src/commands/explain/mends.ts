@@ -143,7 +143,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "R-11": { says: "Give the method as a string", code: "send({ jsonrpc: '2.0', id, method: 'tools/list' });" },
   "R-12": { says: "Choose a name that does not begin with rpc. for a method of your own" },
   "R-13": {
-    says: "Answer what cannot be read with an error whose id is null, or without an id where the schema of the revision allows that",
+    says: "Answer what cannot be read with an error whose id is null, or without an id where the schema of the revision allows that; answer no notification at all (R-7)",
     code: "send({ jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } });",
   },
   "L-5": { says: "Send initialize by itself, and everything else after its result" },

@@ -169,9 +169,17 @@ export class Prompts implements Feature, CompletionSource {
   }
 }
 
+/** The mark that `completable` of the official SDK leaves on a schema. */
+const ofCompletable = Symbol.for("mcp.completable");
+
 function servePrompt(name: string, definition: AnyPromptDefinition, handler: ServedPrompt["handler"]): ServedPrompt {
   checkMembers(`The prompt ${name}`, definition, promptMembers, misplaced);
   const { arguments: given, complete, scopes, visible, ...words } = definition;
+  for (const [argument, schema] of Object.entries(given ?? {})) {
+    if (!isObject(schema) || !(ofCompletable in schema)) continue;
+    const remedy = `write arguments: { ${argument}: … } without it, and complete: { ${argument}: (typed) => […] }`;
+    throw new TypeError(`The prompt ${name}: completable() of the official SDK has no effect here: ${remedy}`);
+  }
   requireAccess(`The prompt ${name}`, definition);
   requireMetaKeys(words, `The prompt ${name}`);
   const { input, shown } = compileArguments(given);
