@@ -242,7 +242,9 @@ test.each(versions)(
 test("a field that is still wrapped in completable() of the official SDK is named, with what to write", () => {
   const server = createServer({ name: "ported", version: "1" });
   // As the SDK marks it: its completion would be dropped in silence.
-  const topic = Object.defineProperty(z.string(), Symbol.for("mcp.completable"), { value: { complete: () => ["tea"] } });
+  const topic = Object.defineProperty(z.string(), Symbol.for("mcp.completable"), {
+    value: { complete: () => ["tea"] },
+  });
   expect(() => server.prompt("p", { arguments: { topic } }, () => "")).toThrow(
     "The prompt p: completable() of the official SDK has no effect here: write arguments: { topic: … } without it, and complete: { topic: (typed) => […] }",
   );
