@@ -134,7 +134,7 @@ describe.each(withFormRequests)("in %s, while a person answers the request of a 
     await open.client.close();
   });
 
-  test("answers that nobody waits for do not prolong it", async () => {
+  test("responses without a wait do not extend it", async () => {
     await using open = await openWith(revision, { handlers: { roots: [{ uri: "file:///home" }] } });
     const failure = errorOf(open.client.tools.call("book", {}, { timeout: 1_000 }));
     await open.peer.next();
@@ -165,7 +165,7 @@ describe.each(withFormRequests)("in %s, while a person answers the request of a 
 describe.each(withForms)("in %s, the value of once", (revision) => {
   const accepting: InputHandlers = { elicitation: () => ({ action: "accept" }) };
 
-  /** What a handler gets from `once`, before its question and after the answer. */
+  /** The values that a handler gets from `once`, before and after its elicitation. */
   async function kept(value: unknown) {
     const seen: unknown[] = [];
     const server = createServer({ name: "keeping", version: "1" });

@@ -124,8 +124,9 @@ function answeredNotification(message: WireMessage, session: WireSession): WireM
 }
 
 /**
- * The notification that was sent before the requests that are open, as hosts send `notifications/initialized` together with the first
- * of them: whoever does not know the method of a message without an id has read it, so it must be the notification.
+ * The notification that an error without an id responds to, if requests were sent after it: hosts send `notifications/initialized` and
+ * their first request together. The error must be *Method not found*: the server has read a method, and a response to an open request
+ * would have an id.
  */
 function earlierNotification(
   message: WireMessage,

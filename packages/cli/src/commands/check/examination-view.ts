@@ -13,14 +13,14 @@ import { noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js"
 
 const idWidth = 6;
 
-/** What `examinationLines` shows. */
+/** Options of `examinationLines`. */
 interface Shown {
   /** Whether to show passed probes, too. */
   readonly all: boolean;
   readonly isInterrupted: boolean;
   /** Whether the frames were written to a file, so that their numbers lead to them. */
   readonly isRecorded: boolean;
-  /** What model providers refuse in tool definitions. */
+  /** Features of tool definitions that model providers refuse. */
   readonly refused: readonly Verdict[];
 }
 

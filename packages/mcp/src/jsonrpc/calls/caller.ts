@@ -437,7 +437,7 @@ export class OutgoingCall {
     this.#pauses += 1;
   }
 
-  /** What was left of the idle timeout is left now. */
+  /** Continues the idle timeout with the time that remained when it was paused. */
   resume(now: number): void {
     this.#pauses -= 1;
     if (this.#pauses === 0) this.idleAt += now - this.#pausedAt;

@@ -21,7 +21,7 @@ interface Kept {
 export interface Rounds {
   readonly round: number;
   readonly asked: Readonly<Record<string, Entry>>;
-  /** What the work of `once` has returned, by its key. Without a value: undefined, for which JSON has no word. */
+  /** Return values of the work of `once`, by key. An entry without a value means undefined, which JSON cannot represent. */
   readonly once: Readonly<Record<string, Kept>>;
   /** The state that a handler passed to `inputRequired`. */
   readonly state?: unknown;
