@@ -47,7 +47,7 @@ test("onRequest answers requests of the server, and an error without an id answe
   client.onRequest = ({ id }) => `{"jsonrpc":"2.0","id":${String(id)},"result":{}}`;
   const { answer } = await client.send(ping, 1);
   expect(answer).toMatchObject({ id: 1 });
-  expect(client.errorsWithoutId).toMatchObject([{ error: { code: -32_700 } }]);
+  expect(client.responsesWithoutId).toMatchObject([{ error: { code: -32_700 } }]);
   await expect.poll(() => received).toEqual([ping, '{"jsonrpc":"2.0","id":7,"result":{}}']);
   await client.close();
 });

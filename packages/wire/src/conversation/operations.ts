@@ -22,7 +22,7 @@ export class Operations {
     readonly settled: SettledOperation;
     readonly token: unknown;
   }[] = [];
-  readonly #waiting = new Set<OpenOperation>();
+  readonly #waiting: Record<Sender, Set<OpenOperation>> = { client: new Set(), server: new Set() };
   readonly #byId: Record<Sender, Map<string, RecordedOperation[]>> = { client: new Map(), server: new Map() };
   readonly #byToken: Record<Sender, Map<string, RecordedOperation>> = { client: new Map(), server: new Map() };
   /** Ids of frames that were not messages. */
@@ -44,8 +44,15 @@ export class Operations {
   }
 
   /** Requests without a response, in order. */
-  get waiting(): Iterable<RecordedOperation> {
-    return this.#waiting;
+  get waiting(): readonly RecordedOperation[] {
+    const { client, server } = this.#waiting;
+    return [...client, ...server].sort((one, other) => one.number - other.number);
+  }
+
+  /** The oldest request of a side without a response. */
+  oldestWaiting(from: Sender): RecordedOperation | undefined {
+    const [oldest] = this.#waiting[from];
+    return oldest;
   }
 
   /** Begins the operation of a request. */
@@ -66,7 +73,7 @@ export class Operations {
     this.#all.push(operation);
     request.begin(operation);
     this.#replaceOriginal(request);
-    this.#waiting.add(operation);
+    this.#waiting[from].add(operation);
     // Of requests with the same id, keep all that are pending, and the newest. On separate HTTP exchanges, all may have one id.
     const waiting = (this.#byId[from].get(idKey) ?? []).filter(
       (each) => each.answer === undefined && !isReplacedBy(request, each.request),
@@ -82,16 +89,16 @@ export class Operations {
   /** A request that the recorder has changed never arrived as it was: no response to the original is due. */
   #replaceOriginal(request: WireMessage): void {
     if (request.frame.entry.of === undefined) return;
-    for (const operation of this.#waiting)
-      if (isReplacedBy(request, operation.request)) this.#waiting.delete(operation);
+    const waiting = this.#waiting[request.from];
+    for (const operation of waiting) if (isReplacedBy(request, operation.request)) waiting.delete(operation);
   }
 
   /** Ends an operation. */
   end(operation: RecordedOperation, answer: WireMessage): void {
     const open = operation as OpenOperation; // Made here, and nowhere else.
     open.answer = answer;
-    this.#waiting.delete(open);
-    const { method, frame } = open.request;
+    const { method, frame, from } = open.request;
+    this.#waiting[from].delete(open);
     if (method !== undefined) this.#times.add(method, answer.frame.entry.t - (frame.entry.t1 ?? frame.entry.t));
     const state = answer.result?.requestState;
     if (typeof state === "string" && this.#byState.size < mostRemembered) this.#byState.set(state, open);

@@ -138,7 +138,12 @@ export class WireSession {
 
   /** Requests without an answer, in their order. */
   get pending(): readonly RecordedOperation[] {
-    return [...this.#requests.waiting];
+    return this.#requests.waiting;
+  }
+
+  /** The oldest request of a side without an answer. */
+  oldestPending(from: Sender): RecordedOperation | undefined {
+    return this.#requests.oldestWaiting(from);
   }
 
   /** The least severe log message that the client has asked for, with `logging/setLevel`. */

@@ -35,8 +35,8 @@ export class RawChannel implements RawClient {
   readonly sessionId = undefined;
   /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: RawClient["onRequest"];
-  /** The errors without an id so far. */
-  readonly errorsWithoutId: JsonObject[] = [];
+  /** The responses without an id so far. */
+  readonly responsesWithoutId: JsonObject[] = [];
   readonly #options: RawChannelOptions;
   readonly #channel: Channel;
   readonly #pending: PendingReplies;

@@ -73,8 +73,8 @@ export interface RawClient {
   send(frame: string | Uint8Array, id?: string | number, request?: RawRequest): Promise<RawReply>;
   /** Called with each request of the server, in order of arrival. Returns the frame with the response. */
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
-  /** The error responses without an id so far: each answers a frame that the server could not read. */
-  readonly errorsWithoutId: readonly JsonObject[];
+  /** The responses without an id so far: errors for frames that the server could not read, and whatever it should not have sent. */
+  readonly responsesWithoutId: readonly JsonObject[];
   /** The id of the HTTP session; undefined if the server did not set one. */
   readonly sessionId: string | undefined;
   /** Sends this version in the header of every following HTTP request. */
@@ -134,18 +134,18 @@ function keyOf(id: unknown): string {
   return `${typeof id} ${String(id)}`;
 }
 
-/** The maximum number of errors without an id that are kept: a server may send any number. */
-const maxErrorsWithoutId = 1_000;
+/** The maximum number of responses without an id that are kept: a server may send any number. */
+const maxWithoutId = 1_000;
 
-/** Dispatches each message of a frame from the server: to the errors without an id, to the pending replies, or to `onRequest`. */
+/** Dispatches each message of a frame from the server: to the responses without an id, to the pending replies, or to `onRequest`. */
 export function dispatch(
   text: string,
-  client: Pick<RawClient, "onRequest" | "send"> & { readonly errorsWithoutId: JsonObject[] },
+  client: Pick<RawClient, "onRequest" | "send"> & { readonly responsesWithoutId: JsonObject[] },
   pending: PendingReplies,
 ): void {
   for (const message of messagesIn(text)) {
-    if (isErrorWithoutId(message)) {
-      if (client.errorsWithoutId.length < maxErrorsWithoutId) client.errorsWithoutId.push(message);
+    if (isResponseWithoutId(message)) {
+      if (client.responsesWithoutId.length < maxWithoutId) client.responsesWithoutId.push(message);
     } else if (typeof message.method !== "string") pending.take(message);
     else if (message.id !== undefined) {
       const answer = client.onRequest?.(message);
@@ -160,8 +160,12 @@ export function dispatch(
  * @example
  * isErrorWithoutId({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } }); // true
  */
-export function isErrorWithoutId({ method, error, id = null }: JsonObject): boolean {
-  return method === undefined && error !== undefined && id === null;
+export function isErrorWithoutId(message: JsonObject): boolean {
+  return message.error !== undefined && isResponseWithoutId(message);
+}
+
+function isResponseWithoutId({ method, id = null }: JsonObject): boolean {
+  return method === undefined && id === null;
 }
 
 /** The messages of a frame; none for a frame that is not JSON. */

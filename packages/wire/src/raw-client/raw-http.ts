@@ -3,6 +3,7 @@ import type { Sender } from "../recording/frame.js";
 import { BodyCutter, type BodyFrame } from "../recording/frame-cutters.js";
 import {
   dispatch,
+  isErrorWithoutId,
   messagesIn,
   noAnswer,
   PendingReplies,
@@ -44,8 +45,8 @@ export class RawHttp implements RawClient {
   readonly transport = "http";
   /** Returns the frame that answers a request of the server. Called in order of arrival. */
   onRequest: RawClient["onRequest"];
-  /** The errors without an id so far. */
-  readonly errorsWithoutId: JsonObject[] = [];
+  /** The responses without an id so far. */
+  readonly responsesWithoutId: JsonObject[] = [];
   readonly #options: RawHttpOptions;
   /** Functions that end the exchanges in flight. */
   readonly #inFlight = new Set<() => void>();
@@ -159,7 +160,7 @@ export class RawHttp implements RawClient {
   /** Reads the body as far as `how` says. After the answer on an event stream, the rest is recorded as it arrives. */
   async #read(response: Response, how: Reading): Promise<RawReply> {
     const { id, read, done } = how;
-    const before = this.errorsWithoutId.length;
+    const before = this.responsesWithoutId.length;
     const pending = new PendingReplies(this.#options.timeout);
     const answer = id === undefined ? undefined : pending.wait(id);
     const body = new BodyReader(
@@ -180,8 +181,9 @@ export class RawHttp implements RawClient {
     const reply = (await (read === "answer" ? answer : undefined)) ?? noAnswer("nothing was owed");
     const { status, statusText, headers } = response;
     const http: RawResponse = { status, statusText, headers, text: body.text, isWhole };
-    // Over HTTP, an error without an id answers the request of its exchange.
-    return { ...reply, answer: reply.answer ?? this.errorsWithoutId[before], http };
+    // Over HTTP, an error without an id answers the request of its exchange, and every response what is no request.
+    const withoutId = this.responsesWithoutId.slice(before).find((each) => id === undefined || isErrorWithoutId(each));
+    return { ...reply, answer: reply.answer ?? withoutId, http };
   }
 
   #take(frame: BodyFrame, response: Response, x: number, pending: PendingReplies): void {

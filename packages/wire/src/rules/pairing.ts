@@ -1,4 +1,5 @@
 import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
+import { checkShape, type Revision } from "@parlance/mcp/protocol";
 import { spokenIn } from "../conversation/exchange.js";
 import type { WireMessage } from "../conversation/message.js";
 import { otherSide } from "../conversation/operations.js";
@@ -30,13 +31,19 @@ export const pairingRules: readonly Rule[] = [
       return waitingRequests(subject, otherSide(subject.from), session).length === 0 ? nothing() : undefined;
     },
     on: "message",
-    *check(message, session) {
+    *check(message, session, revision) {
       const { pairing } = message.context;
-      if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session)) return;
+      if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session, revision)) return;
       const id = escapeControls(message.id ?? "");
       const at = { pointer: "/id" };
-      if (message.id === undefined) yield { ...at, says: "it has no id, so it answers nothing" };
-      else if (pairing.is === "unknown") {
+      if (hasNoId(message)) {
+        const told = notificationBefore(message, session);
+        const orTold = told === undefined ? "" : `; nor may it answer the notification in frame ${told.frame.n}`;
+        yield {
+          ...at,
+          says: `${message.id === undefined ? "it has no id" : "its id is null"}, so it answers no request${orTold}`,
+        };
+      } else if (pairing.is === "unknown") {
         if (session.isWhole) yield { ...at, says: `no request has the id ${id}` };
       } else {
         const { request, answer } = pairing.operation;
@@ -62,8 +69,8 @@ export const pairingRules: readonly Rule[] = [
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("notification") : onMessages("notifications")(revision),
     correct: nothing,
     on: "message",
-    *check(message, session) {
-      const told = answeredNotification(message, session);
+    *check(message, session, revision) {
+      const told = answeredNotification(message, session, revision);
       if (told !== undefined) yield { says: `it answers the notification in frame ${told.frame.n}` };
     },
   },
@@ -82,8 +89,9 @@ export const pairingRules: readonly Rule[] = [
       revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
     correct: ({ subject: { node, id } }) => (id === undefined ? put(node, "/id", "null") : without(node, "/id")),
     on: "message",
-    *check(message, session, { facts, era }) {
-      if (!isErrorToNothing(message) || answeredNotification(message, session) !== undefined) return;
+    *check(message, session, revision) {
+      const { facts, era } = revision;
+      if (!isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined) return;
       // A request of the other era may come from another client, with which the server has negotiated nothing.
       const { exchange } = message.context;
       if (exchange !== undefined && (spokenIn(exchange)?.era ?? era) !== era) return;
@@ -101,41 +109,52 @@ export const pairingRules: readonly Rule[] = [
 ];
 
 /** Whether a response names no request because it answers none: another rule reports it. */
-function namesNothing(message: WireMessage, session: WireSession): boolean {
-  return isErrorToNothing(message) || answeredNotification(message, session) !== undefined;
+function namesNothing(message: WireMessage, session: WireSession, revision: Revision): boolean {
+  return isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined;
 }
 
-function isErrorToNothing({ kind, id }: WireMessage): boolean {
-  return kind === "err" && (id === undefined || id === "null");
+function isErrorToNothing(message: WireMessage): boolean {
+  return message.kind === "err" && hasNoId(message);
+}
+
+function hasNoId({ id }: WireMessage): boolean {
+  return id === undefined || id === "null";
 }
 
 /** The notification that a response without an id must be meant for. */
-function answeredNotification(message: WireMessage, session: WireSession): WireMessage | undefined {
-  const { id, kind, frame, from } = message;
-  if ((kind !== "res" && kind !== "err") || (id !== undefined && id !== "null")) return undefined;
-  const side = otherSide(from);
-  const last = session.last[side];
-  const told = last?.kind === "req" ? earlierNotification(message, session) : last?.kind === "ntf" ? last : undefined;
-  if (told === undefined) return undefined;
-  // An unreadable message gets such a response, too, and over HTTP a server may refuse a notification with an error.
-  const code = errorCode(message);
-  if (kind === "err" && (code === codes.parseError || code === codes.invalidRequest)) return undefined;
-  return kind === "err" && frame.entry.req !== undefined ? undefined : told;
+function answeredNotification(message: WireMessage, session: WireSession, revision: Revision): WireMessage | undefined {
+  const told = notificationBefore(message, session);
+  const side = otherSide(message.from);
+  if (told === undefined || session.last[side]?.kind === "ntf") return told;
+  // Hosts send `notifications/initialized` and their first request together: is it meant for the request?
+  if (message.kind === "err") return errorCode(message) === codes.methodNotFound ? told : undefined;
+  const oldest = session.oldestPending(side)?.request;
+  return oldest === undefined || isResultOf(oldest, message, revision) ? undefined : told;
 }
 
-/**
- * The notification that an error without an id responds to, if requests were sent after it: hosts send `notifications/initialized` and
- * their first request together. The error must be *Method not found*: the server has read a method, and a response to an open request
- * would have an id.
- */
-function earlierNotification(
-  message: WireMessage,
-  { lastNotification, pending }: WireSession,
-): WireMessage | undefined {
-  const side = otherSide(message.from);
-  const told = lastNotification[side];
-  const { pairing } = message.context;
-  if (told === undefined || pairing?.is === "answer" || errorCode(message) !== codes.methodNotFound) return undefined;
-  const isBefore = pending.some(({ request }) => request.from === side && request.frame.n < told.frame.n);
-  return isBefore ? undefined : told;
+/** The notification that a response without an id may be meant for: the last one, if each open request was sent after it. */
+function notificationBefore(message: WireMessage, session: WireSession): WireMessage | undefined {
+  const { kind, frame, from } = message;
+  if ((kind !== "res" && kind !== "err") || !hasNoId(message) || message.context.pairing?.is === "answer")
+    return undefined;
+  const side = otherSide(from);
+  const told = session.lastNotification[side];
+  if (told === undefined) return undefined;
+  const overHttp = frame.entry.req !== undefined;
+  if (kind === "err") {
+    // An unreadable message gets such a response, too, and over HTTP a server may refuse a notification with an error.
+    const code = errorCode(message);
+    if (overHttp || code === codes.parseError || code === codes.invalidRequest) return undefined;
+  }
+  if (session.last[side] === told) return told;
+  // Over HTTP, it answers what was sent in its exchange.
+  if (overHttp || session.last[side]?.kind !== "req") return undefined;
+  const oldest = session.oldestPending(side)?.request;
+  return oldest !== undefined && oldest.frame.n < told.frame.n ? undefined : told;
+}
+
+/** Whether a message may be the result of a request: true for a method that the revision does not know. */
+function isResultOf({ method, from: sender }: WireMessage, { result }: WireMessage, revision: Revision): boolean {
+  if (method === undefined || !revision.requests[sender].has(method)) return true;
+  return result !== undefined && checkShape(revision, { of: "result", method, sender }, result).length === 0;
 }

@@ -94,6 +94,16 @@ export const probeCases: readonly ProbeCase[] = [
     says: /^it was answered with error -32601/,
     only: "http",
   },
+  {
+    probe: "XM-4",
+    quirk: { frame: (_text, { method }) => (isStrange(method) ? result(null) : undefined) },
+    says: /^it was answered with a result \{\}/,
+  },
+  {
+    probe: "XM-4",
+    quirk: { frame: (_text, { method }) => (isStrange(method) ? result(undefined) : undefined) },
+    says: /^it was answered with a result \{\}/,
+  },
   { probe: "XM-5", quirk: stuckBy((text) => text.includes('"broken"')), says: /was not answered/, isSilent: true },
   {
     probe: "XM-5",

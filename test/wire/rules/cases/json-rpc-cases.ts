@@ -123,7 +123,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
     rule: "R-5",
     why: "without an id",
     breaks: (talk) => [...talk.opening(), talk.list(1), talk.listed(undefined)],
-    found: { party: "server", pointer: "/id", says: "it has no id, so it answers nothing" },
+    found: { party: "server", pointer: "/id", says: /^it has no id, so it answers no request/ },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
   {
@@ -187,6 +187,27 @@ export const jsonRpcCases: readonly RuleCase[] = [
     ],
     found: { party: "server", pointer: "", says: /^it answers the notification in frame \d+$/ },
     legal: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.listed(1)],
+  },
+  {
+    rule: "R-7",
+    why: "with a result, after a request that came together with it",
+    stdioOnly: "over HTTP each message has an exchange of its own",
+    breaks: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.result(undefined)],
+    found: { party: "server", pointer: "", says: /^it answers the notification in frame \d+$/ },
+    legal: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.listed(1)],
+  },
+  {
+    rule: "R-5",
+    why: "with an empty result without an id, that the open request may have, or a notification before it",
+    stdioOnly: "over HTTP each message has an exchange of its own",
+    where: (talk) => !talk.isStateless,
+    breaks: (talk) => [...talk.opening(), unknownCancelled, talk.request(1, "ping"), talk.result(null)],
+    found: {
+      party: "server",
+      pointer: "/id",
+      says: /^its id is null, so it answers no request; nor may it answer the notification in frame \d+$/,
+    },
+    legal: (talk) => [...talk.opening(), unknownCancelled, talk.request(1, "ping"), talk.result(1)],
   },
   {
     rule: "R-8",

@@ -133,9 +133,9 @@ export class Subject {
     return value !== undefined && value !== false;
   }
 
-  /** The errors without an id so far. */
-  get errorsWithoutId(): readonly JsonObject[] {
-    return this.#client.errorsWithoutId;
+  /** The responses without an id so far. */
+  get responsesWithoutId(): readonly JsonObject[] {
+    return this.#client.responsesWithoutId;
   }
 
   /** Sends a text unchanged. */

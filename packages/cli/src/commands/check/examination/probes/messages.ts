@@ -61,14 +61,14 @@ export const messageProbes: readonly Probe[] = [
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? `${jsonRpc}#notification` : onMessages("notifications")(revision),
     async ask(subject) {
-      const before = subject.errorsWithoutId.length;
+      const before = subject.responsesWithoutId.length;
       const { http: { status = 0 } = {}, answer } = await subject.notify("notifications/parlance-no-such-thing");
       // Over HTTP a server may refuse it, and say why in an error without an id.
       const isRefused = status >= 400 && answer !== undefined && isErrorWithoutId(answer);
       if (answer !== undefined && !isRefused) return failed(`it was answered with ${describe(answer)}`);
       const after = await subject.stillAnswers();
-      const error = subject.transport === "channel" ? subject.errorsWithoutId[before] : undefined;
-      return error === undefined ? after : failed(`it was answered with ${describe(error)}`);
+      const late = subject.transport === "channel" ? subject.responsesWithoutId[before] : undefined;
+      return late === undefined ? after : failed(`it was answered with ${describe(late)}`);
     },
   },
   {
@@ -79,10 +79,10 @@ export const messageProbes: readonly Probe[] = [
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
     async ask(subject) {
-      const before = subject.errorsWithoutId.length;
+      const before = subject.responsesWithoutId.length;
       await subject.send('{"jsonrpc":"2.0","id":"broken","method":"ping"');
       const after = await subject.stillAnswers();
-      const answer = subject.errorsWithoutId[before];
+      const answer = subject.responsesWithoutId[before];
       if (after.is === "passed" && isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
         return asNote(failed(`it was answered with ${describe(answer)}`), noCode);
       return after;
