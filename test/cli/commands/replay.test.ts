@@ -225,6 +225,61 @@ test("the recorded client is played at the recorded speed, or at a factor of it"
   expect((ping?.t ?? 0) - (initialized?.t ?? 0)).toBeGreaterThan(390);
 });
 
+describe("a call that the recorded client gave up", () => {
+  const call = '→ {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"n":1}}}';
+  const cancel = '→ {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}';
+
+  /** A recording in which the client cancels the call, or leaves, after some milliseconds. */
+  function givenUp(scratch: Scratch, after: number, end: readonly Said[] = [cancel]): string {
+    const said = recorded(...opening(version, { server: { tools: {} } }), call, ...end);
+    const late = (entry: Entry, index: number): Entry =>
+      index === said.length - 1 && entry.k === "f" ? { ...entry, t: entry.t + after } : entry;
+    return scratch.write("given-up.parlance.jsonl", said.map(late));
+  }
+
+  /** A server whose calls take some milliseconds, unless they are cancelled before. */
+  function slowServer(milliseconds: number): readonly string[] {
+    const program = `const open = new Map(), { log } = console;
+      const send = (id, result) => log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (method === "initialize")
+          send(id, { protocolVersion: "${version}", capabilities: { tools: {} }, serverInfo: { name: "peer", version: "1" } });
+        if (method === "tools/call") open.set(id, setTimeout(send, ${milliseconds}, id, { content: [] }));
+        if (method === "notifications/cancelled") clearTimeout(open.get(params.requestId));
+      });`;
+    return ["--", process.execPath, "-e", program];
+  }
+
+  test.concurrent("is not cancelled if this server answers in the time that the client waited", async () => {
+    using scratch = new Scratch();
+    const path = givenUp(scratch, 3_600_000);
+    const { code, stdout } = await parlance(["replay", path, "--as", "client", ...slowServer(300)]);
+    expect(stdout).toContain('✔ → tools/call slow {"n":1}  no answer → ok\n');
+    expect(stdout).toContain("- → notifications/cancelled  only in the first");
+    expect(stdout).not.toContain("still no answer");
+    expect(code).toBe(0);
+  });
+
+  test.concurrent("is waited for as long as the client stayed that cancelled nothing", async () => {
+    using scratch = new Scratch();
+    const path = givenUp(scratch, 3_600_000, ["← not JSON"]);
+    const { code, stdout } = await parlance(["replay", path, "--as", "client", ...slowServer(600)]);
+    expect(stdout).toContain('✔ → tools/call slow {"n":1}  no answer → ok\n');
+    expect(code).toBe(0);
+  });
+
+  test.concurrent("is cancelled after that time, and named if there is still no answer", async () => {
+    using scratch = new Scratch();
+    const again = scratch.at("again.parlance.jsonl");
+    const args = ["replay", givenUp(scratch, 300), "--as", "client", "--record", again, ...slowServer(3_600_000)];
+    const { code, stdout } = await parlance(args);
+    expect(stdout).toMatch(/! still no answer: tools\/call slow \{"n":1\}\n$/);
+    expect(readFileSync(again, "utf8")).toContain("notifications/cancelled");
+    expect(code).toBe(0);
+  });
+});
+
 test("a recorded pause of an hour ends with Ctrl-C", async () => {
   using scratch = new Scratch();
   const said = recorded(...opening(version), '→ {"jsonrpc":"2.0","id":1,"method":"ping"}');

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from "@parlance/mcp/protocol";
+import { setTimeout } from "node:timers/promises";
+import { isObject, type JsonObject, methods, notifications } from "@parlance/mcp/protocol";
 import {
   type Conversation,
   canonicalJson,
@@ -66,13 +67,17 @@ export class ClientPlayer {
     }
     await this.#answeredBefore(Number.POSITIVE_INFINITY);
     if (this.#unreached !== undefined) return this.#unreached;
-    await new Promise((resolve) => setTimeout(resolve, aftermath));
+    const end = this.#recording.rows.findLast(({ session }) => session === this.#session)?.at ?? 0;
+    await Promise.all([...this.#asked.keys()].filter(isLeftOpen).map((each) => this.#isAnsweredBy(end, each)));
+    await setTimeout(aftermath);
     return undefined;
   }
 
   async #say({ frame, messages, at, n = 0 }: Row): Promise<void> {
     if (frame === undefined) return;
     await this.#answeredBefore(n);
+    const givenUp = this.#givenUpBy(messages);
+    if (givenUp !== undefined && (await this.#isAnsweredBy(at, givenUp))) return;
     await this.#clock.reach(at);
     const bytes = replaced(
       frame.bytes,
@@ -90,6 +95,30 @@ export class ClientPlayer {
       );
     // Over HTTP, a notification has arrived when its HTTP response has.
     if (first === undefined) await reply;
+  }
+
+  /** The call without an answer that a frame of the recording cancels. */
+  #givenUpBy(messages: readonly WireMessage[]): RecordedOperation | undefined {
+    const [message] = messages;
+    if (messages.length !== 1 || message?.method !== notifications.cancelled) return undefined;
+    const { operation } = message;
+    return operation?.request.from === "client" && operation.answer === undefined ? operation : undefined;
+  }
+
+  /**
+   * Whether this server answers a call in the time that the recorded client waited for it, up to a time of the recording and at any
+   * speed of the replay. A client that has its answer cancels nothing.
+   */
+  async #isAnsweredBy(at: number, operation: RecordedOperation): Promise<boolean> {
+    const milliseconds = at - operation.request.frame.entry.t;
+    const waited = new AbortController();
+    const { signal } = waited;
+    const reply = await Promise.race([
+      this.#asked.get(operation),
+      setTimeout(milliseconds, undefined, { signal, ref: false }).catch(() => undefined),
+    ]);
+    waited.abort();
+    return reply?.answer !== undefined;
   }
 
   /** Waits for every response that the recorded client had received before it sent a frame. */
@@ -145,6 +174,11 @@ export class ClientPlayer {
     const { start, end } = answer.node;
     return literalOf({ start, end: end + moved }, text);
   }
+}
+
+/** Whether a call had no answer when the recording ended, and was not given up. A subscription is open until then. */
+function isLeftOpen({ request, answer, cancel }: RecordedOperation): boolean {
+  return answer === undefined && cancel === undefined && request.method !== methods.listen;
 }
 
 function isAnswer({ messages }: Row): boolean {

@@ -1,4 +1,12 @@
-import { Conversation, compareConversations, type Entry, EntryWriter, type HeaderEntry } from "@parlance/wire";
+import { methods } from "@parlance/mcp/protocol";
+import {
+  Conversation,
+  compareConversations,
+  type Entry,
+  EntryWriter,
+  type HeaderEntry,
+  targetOf,
+} from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -8,7 +16,7 @@ import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget } from "../../shared/options.js";
-import { comparisonLines } from "../../shared/output/comparison-lines.js";
+import { comparisonLines, messageText } from "../../shared/output/comparison-lines.js";
 import { Pace } from "../../shared/pace.js";
 import { newRecordingPath, serverName } from "../../shared/recorder/recording-name.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
@@ -22,6 +30,8 @@ import { type MatchMode, matchModes } from "./matching.js";
 import { ReplayClock } from "./replay-clock.js";
 import { playOnStdio } from "./stdio-stage.js";
 import { playedLines } from "./view.js";
+
+type WireSession = Conversation["sessions"][number];
 
 interface ReplayFlags extends ConversationFlags, FaultFlags {
   readonly as: "server" | "client";
@@ -164,13 +174,30 @@ async function beClient(
     return strict === true ? exitCodes.violations : exitCodes.clean;
   }
   const comparison = compareConversations(recorded.conversation, conversation);
-  out.print(...comparisonLines(comparison, out));
+  out.print(...comparisonLines(comparison, out), ...stillOpenLines(recorded.conversation, conversation, out));
   if (page !== undefined) {
     err.print(err.style.dim(`recorded to ${path}; the page stays; Ctrl-C ends it`));
     await aborted(interrupt.stop);
     await page.close();
   }
   return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
+}
+
+/** The calls that neither the recorded server nor this one has answered: no difference, and not what is hoped for. */
+function stillOpenLines(
+  recording: Conversation,
+  conversation: Conversation,
+  { style }: Invocation["out"],
+): readonly string[] {
+  return recording.sessions.flatMap((before) => {
+    const after = conversation.sessions.find(({ name }) => name === before.name);
+    const isOpen = ({ request, answer }: WireSession["operations"][number]): boolean =>
+      request.from === "client" && request.method !== methods.listen && answer === undefined;
+    return (after?.operations ?? []).filter(isOpen).flatMap(({ request: { method, params, value, idKey } }) => {
+      const isSame = before.operations.some((each) => isOpen(each) && each.request.idKey === idKey);
+      return isSame ? [`${style.yellow("!")} still no answer: ${messageText(method, targetOf(params), value)}`] : [];
+    });
+  });
 }
 
 function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
