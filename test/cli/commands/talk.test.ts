@@ -96,6 +96,26 @@ test.concurrent("--call of a tool that is not there is a wrong command line, and
   expect(code).toBe(1);
 });
 
+test.concurrent("--call on a server that cannot list its tools fails with the error of the list", async () => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    const error = { code: -32603, message: "no database" };
+    const serverInfo = { name: "broken", version: "1" };
+    const result = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
+    const answer = method === "initialize" ? { result } : { error };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+  })`;
+  const command = ["--", process.execPath, "-e", program];
+  for (const args of [
+    ["talk", "--once", "--call", "add"],
+    ["call", "add"],
+  ]) {
+    const { code, stderr } = await parlance([...args, ...command]);
+    expect(stderr).toContain("✖ the server answered with error -32603 (Internal error): no database\n");
+    expect(code).toBe(5);
+  }
+});
+
 test.concurrent("two revisions are held one after the other, and compared", async () => {
   const args = ["talk", "--once", "--revision", "2025-11-25", "--revision", "2026-07-28", ...toolsServer];
   const { code, stdout } = await parlance(args, { COLUMNS: "80" });

@@ -16,6 +16,7 @@ export interface Skipped {
  * read-only and need no arguments. Returns the tools that were not called.
  *
  * @throws LocalError of the first call without a valid response, after all of them
+ * @throws RpcError if the server refuses to list the tools, and a requested one is not known
  */
 export async function exercise(
   client: Client,
@@ -28,11 +29,12 @@ export async function exercise(
     if (isOver(client, error)) throw error;
     failed ??= error as LocalError; // As `isOver` has found.
   };
-  const tools = await listAdvertised(client, options, fail);
+  const { tools, unlisted } = await listAdvertised(client, options, fail);
   const offers = ({ tool }: WantedCall): boolean => tools.some(({ name }) => name === tool);
   // A tool that is not there may be added by a call before it: then the tools are listed again.
   const firstMissing = wanted.findIndex((call) => !offers(call));
   const [early, late] = firstMissing > 0 ? [wanted.slice(0, firstMissing), wanted.slice(firstMissing)] : [wanted, []];
+  if (unlisted !== undefined && !early.every(offers)) throw unlisted;
   const calls = early.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
@@ -52,7 +54,7 @@ export async function exercise(
   });
 }
 
-/** The tools as they are listed now. */
+/** The tools as they are listed now. @throws RpcError if the server refuses to list them */
 async function listedTools(client: Client, options: AskOptions): Promise<readonly Tool[]> {
   const [list] = offeredLists;
   const tools: Tool[] = [];
@@ -60,7 +62,7 @@ async function listedTools(client: Client, options: AskOptions): Promise<readonl
     const tool = toolOf(item);
     if (tool !== undefined) tools.push(tool);
   };
-  if (list !== undefined) await unlessRefused(readList(client, list, options, take));
+  if (list !== undefined) await readList(client, list, options, take);
   return tools;
 }
 
@@ -72,7 +74,11 @@ async function callTool(
 ): Promise<void> {
   // With a listener the client requests progress, which the view shows as frames.
   const options = { signal, unadvertised, notify: () => undefined };
-  await unlessRefused(client.call(methods.callTool, { name, arguments: args }, options));
+  try {
+    await client.call(methods.callTool, { name, arguments: args }, options);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error; // An error response is shown as a frame.
+  }
 }
 
 /** The tool with a name. @throws Failure that names the nearest names */
@@ -138,13 +144,14 @@ export function isOver({ connection }: Client, error: unknown): boolean {
   return !(error instanceof LocalError) || error.reason === "cancelled" || connection.phase !== "open";
 }
 
-/** Requests every advertised list, and returns the tools. Refused lists are skipped. */
+/** Requests every advertised list, and returns the tools, or why not all of them are known. Refused lists are skipped. */
 async function listAdvertised(
   client: Client,
   options: ExerciseOptions,
   fail: (error: unknown) => void,
-): Promise<readonly Tool[]> {
+): Promise<{ readonly tools: readonly Tool[]; readonly unlisted: unknown }> {
   const tools: Tool[] = [];
+  let unlisted: unknown;
   for (const list of offeredLists) {
     if (!isAsked(client, list, options.force)) continue;
     const take = (item: unknown): void => {
@@ -152,9 +159,12 @@ async function listAdvertised(
       const tool = list.name === "tools" ? toolOf(item) : undefined;
       if (tool !== undefined) tools.push(tool);
     };
-    await unlessRefused(readList(client, list, options, take)).catch(fail);
+    await readList(client, list, options, take).catch((error: unknown) => {
+      if (list.name === "tools") unlisted = error;
+      if (!(error instanceof RpcError)) fail(error);
+    });
   }
-  return tools;
+  return { tools, unlisted };
 }
 
 /** Whether to request a list: it is advertised, or `force` is set. */
@@ -194,16 +204,6 @@ export async function readList(
     params = { cursor };
   }
   return `there is more than ${given} items`;
-}
-
-/** Ignores an error response: it is shown as a frame. */
-async function unlessRefused<Result>(call: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof RpcError) return undefined;
-    throw error;
-  }
 }
 
 /** A tool with a default schema: without one, any arguments are allowed. */
