@@ -211,6 +211,27 @@ describe("a tool with an output schema", () => {
     }
   });
 
+  test.each([
+    [
+      "content alone",
+      { content: [text("warm")] },
+      "; a result with content and an outputSchema has structuredContent too",
+    ],
+    [
+      "structuredContent alone",
+      { structuredContent: { celsius: 20 } },
+      "; return the value of structuredContent itself",
+    ],
+  ])("is half a result, with %s: the report names the other half", async (_half, returned, remedy) => {
+    const untyped = returned as unknown as { celsius: number; wind: string };
+    await using talk = await conversationWith(
+      doing(() => untyped, weather),
+      "2025-11-25",
+    );
+    expect(await talk.ask(call)).toBe(internal);
+    expect(talk.reports).toEqual([expect.stringContaining(remedy)]);
+  });
+
   test("may be no object in the newest revision; a client of an older one sees it wrapped in one", async () => {
     const server = doing(() => [1, 2], z.array(z.number()));
     await using newest = talkTo(server);

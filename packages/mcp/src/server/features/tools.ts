@@ -186,8 +186,18 @@ function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
     const [first] = checked.errors;
     const place = `${first?.path ?? ""} ${first?.message ?? ""}`.trim();
     // A bug of the server, so an internal error: the model could not mend it.
-    throw new TypeError(`${tool.name} returned what its outputSchema forbids: ${place}`);
+    throw new TypeError(`${tool.name} returned what its outputSchema forbids: ${place}${halfResult(value)}`);
   });
+}
+
+/** The remedy for a result of which one half is missing; empty for other values. */
+function halfResult(value: unknown): string {
+  if (!isObject(value)) return "";
+  if (Array.isArray(value.content) && !("structuredContent" in value))
+    return "; a result with content and an outputSchema has structuredContent too: return { content, structuredContent }";
+  if (isObject(value.structuredContent) && !("content" in value))
+    return "; return the value of structuredContent itself, or { content, structuredContent }";
+  return "";
 }
 
 const blockTypes: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource_link", "resource"]);
