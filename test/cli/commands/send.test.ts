@@ -77,10 +77,10 @@ test.concurrent("garbage is answered with an error, which breaks no rule", async
 });
 
 test.concurrent("an error without an id is shown, and leaves open what it answers", async () => {
-  const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}';
+  const error = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}';
   const program = `process.stdin.once("data", () => { console.log('{"jsonrpc":"2.0","id":1,"result":{}}'); console.log('${error}'); }).resume()`;
   const { code, stdout } = await parlance(["send", "--line", ping, "--", process.execPath, "-e", program]);
-  expect(rows(stdout)[2]).toBe("3 server ← err null -32700 Parse error 75 B");
+  expect(rows(stdout)[2]).toBe("3 server ← err null -32600 Invalid Request 79 B");
   expect(code).toBe(0);
 });
 

@@ -457,7 +457,7 @@ describe("what would have been right", () => {
 const untold: Readonly<Record<string, readonly string[]>> = {
   "what a text that cannot be read was meant to say": ["E-1", "E-2", "S-1", "H-13", "H-15", "H-16", "H-3", "R-11"],
   "when the message would have been right": ["L-1", "L-3"],
-  "which code the error was meant to have": ["R-14", "N-4"],
+  "which code the error was meant to have": ["R-14", "R-15", "N-4"],
   "what the sender supports, allows or knows": ["L-9", "N-5", "Q-1", "H-1", "H-9", "H-14"],
   "what a text, a time or a size should have been": ["I-3", "I-5", "I-6", "I-7"],
   "what the other parties of a sign-in have agreed on": [

@@ -24,6 +24,8 @@ const stdioOnly: ReadonlyMap<string, readonly string[]> = new Map([
   ["S-1", versions.toReversed()],
   ["S-2", versions.toReversed()],
   ["S-3", versions.toReversed()],
+  // Over HTTP, a status refuses the body, and some servers send this error with each.
+  ["R-15", versions.toReversed()],
   ["I-5", versions.toReversed()],
   // Over HTTP a notification has a stream of its own, which need not be open.
   ...["C-6", "C-7", "C-8"].map(

@@ -106,6 +106,14 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     remedy: "a response must have the id of its request, type included: parlance explain R-5",
   },
   {
+    seen: /this side received an error without an id: -32700\b/,
+    remedy: "does the server take each chunk of stdin for a message? Split it at line breaks: parlance explain R-15",
+  },
+  {
+    seen: /this side received (?:a result|an error)\b.* without an id/,
+    remedy: "a notification has no response, and a response has the id of its request: parlance explain R-7 and R-5",
+  },
+  {
     seen: /this side received /,
     remedy: "the server sent this instead: stdout is for messages only, one per line",
   },

@@ -204,6 +204,7 @@ export class Conversation {
     const { fault } = json;
     if (continues !== undefined || fault?.cut === true || entry.cut !== undefined) row.kind = "frag";
     else if (fault === undefined) this.#readMessages(row, frame, session, exchange);
+    session.hasSentOther[frame.from] ||= row.messages.length === 0;
   }
 
   #readMessages(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {

@@ -78,6 +78,8 @@ export class WireSession {
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   /** The last notification of each side. */
   readonly lastNotification: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
+  /** Whether each side has sent something that is not a message. */
+  readonly hasSentOther: Record<Sender, boolean> = { client: false, server: false };
   readonly #requests: Operations;
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
@@ -228,7 +230,10 @@ export class WireSession {
     if (message.kind === "ntf") this.lastNotification[from] = message;
     this.contract.take(message, this);
     if (kind === "req") return this.#begin(message);
-    if (kind === "none") this.#requests.noteNoMessage(message);
+    if (kind === "none") {
+      this.hasSentOther[from] = true;
+      this.#requests.noteNoMessage(message);
+    }
     const { operation } = context;
     if (operation !== undefined && kind === "ntf") this.#requests.note(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);

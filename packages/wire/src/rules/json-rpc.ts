@@ -1,5 +1,7 @@
+import { codes } from "@parlance/mcp/jsonrpc";
 import { describeValue, isObject, isProtocolMethod, type Revision } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
+import { otherSide } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
 import { nodeAt } from "../json/json-node.js";
 import type { Sender } from "../recording/frame.js";
@@ -222,6 +224,23 @@ export const jsonRpcRules: readonly Rule[] = [
       const code = errorCode(message);
       if (code === undefined || code < -32_768 || code > -32_100 || predefined.has(code)) return;
       yield { says: `the code ${code} is reserved by JSON-RPC, and has no meaning`, pointer: "/error/code" };
+    },
+  },
+  {
+    id: "R-15",
+    level: "must",
+    party: "either",
+    kinds: ["err"],
+    demands: "A parse error without an id answers what is not JSON",
+    sentence: "It MUST be the same as the value of the id member in the Request Object.",
+    page: ofJsonRpc("response_object"),
+    on: "message",
+    *check(message, session) {
+      const { from, frame, id } = message;
+      if (errorCode(message) !== codes.parseError || (id !== undefined && id !== "null")) return;
+      // Over HTTP, servers send it for every body that they refuse.
+      if (frame.entry.req !== undefined || !session.isWhole || session.hasSentOther[otherSide(from)]) return;
+      yield { says: "every message so far was valid JSON", pointer: "/error/code" };
     },
   },
 ];

@@ -1,3 +1,4 @@
+import type { Said } from "../../recording/recorded.js";
 import type { RuleCase } from "../rule-case.js";
 import { client, server } from "../talk.js";
 
@@ -5,6 +6,10 @@ const rpc = { jsonrpc: "2.0" };
 const hasBatches = ({ version }: { version: string }): boolean => version === "2025-03-26";
 
 const unknownCancelled = client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } });
+
+/** An error that answers no request, with the id that R-13 requires. */
+const errorToNothing = ({ version }: { version: string }, error: object): Said =>
+  server({ ...rpc, ...(version < "2025-11-25" && { id: null }), error });
 
 /** Transcripts for the rules of this family. */
 export const jsonRpcCases: readonly RuleCase[] = [
@@ -172,7 +177,7 @@ export const jsonRpcCases: readonly RuleCase[] = [
     legal: (talk) => [
       ...talk.opening(),
       unknownCancelled,
-      server({ ...rpc, error: { code: -32700, message: "Parse error" } }),
+      server({ ...rpc, error: { code: -32600, message: "Invalid Request" } }),
     ],
   },
   {
@@ -262,18 +267,32 @@ export const jsonRpcCases: readonly RuleCase[] = [
     where: ({ version }) => version >= "2025-11-25",
     breaks: (talk) => [
       ...talk.opening(),
-      server({ ...rpc, id: null, error: { code: -32700, message: "Parse error" } }),
+      server({ ...rpc, id: null, error: { code: -32600, message: "Invalid Request" } }),
     ],
     found: { party: "server", pointer: "/id", text: "null" },
-    legal: (talk) => [...talk.opening(), server({ ...rpc, error: { code: -32700, message: "Parse error" } })],
+    legal: (talk) => [...talk.opening(), server({ ...rpc, error: { code: -32600, message: "Invalid Request" } })],
   },
   {
     rule: "R-13",
     why: "without an id",
     where: ({ version }) => version < "2025-11-25",
-    breaks: (talk) => [...talk.opening(), server({ ...rpc, error: { code: -32700, message: "Parse error" } })],
+    breaks: (talk) => [...talk.opening(), server({ ...rpc, error: { code: -32600, message: "Invalid Request" } })],
     found: { party: "server", pointer: "/id" },
-    legal: (talk) => [...talk.opening(), server({ ...rpc, id: null, error: { code: -32700, message: "Parse error" } })],
+    legal: (talk) => [
+      ...talk.opening(),
+      server({ ...rpc, id: null, error: { code: -32600, message: "Invalid Request" } }),
+    ],
+  },
+  {
+    rule: "R-15",
+    stdioOnly: "over HTTP some servers send this code for other mistakes, with a status",
+    breaks: (talk) => [...talk.opening(), talk.list(1), errorToNothing(talk, { code: -32700, message: "Parse error" })],
+    found: { party: "server", pointer: "/error/code", text: "-32700", says: /^every message so far was valid JSON$/ },
+    legal: (talk) => [
+      ...talk.opening(),
+      talk.list(1),
+      errorToNothing(talk, { code: -32600, message: "Invalid Request" }),
+    ],
   },
   {
     rule: "R-14",

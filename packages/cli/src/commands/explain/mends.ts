@@ -66,6 +66,10 @@ export const mends: Readonly<Record<string, Mend>> = {
   "R-14": {
     says: "Use −32602 for wrong arguments and −32603 for everything that went wrong inside, or a code above −32000",
   },
+  "R-15": {
+    says: "Split stdin at line breaks: a chunk may hold several messages, or half of one",
+    code: "createInterface({ input: process.stdin }).on('line', (line) => receive(JSON.parse(line)));",
+  },
   "L-1": { says: "Send initialize first, and wait for its result" },
   "L-2": { says: "Send notifications/initialized after the result of initialize, before any other request" },
   "L-3": { says: "Send requests from the handler of notifications/initialized on" },

@@ -181,6 +181,7 @@ export const ruleExamples: Readonly<Record<string, readonly WireExample[]>> = {
   "R-11": [client(message({ id: 1, method: 7 }))],
   "R-12": [asks(1, "rpc.listTools")],
   "R-14": [lists, fails(1, { code: -32_650, message: "Out of tools" })],
+  "R-15": [notifies("notifications/initialized"), lists, fails(null, { code: -32_700, message: "Parse error" })],
   "L-1": [lists],
   "L-2": [opens, opened, lists],
   "L-3": [opensWith({ roots: {} }), opened, server(message({ id: 1, method: methods.listRoots }))],
