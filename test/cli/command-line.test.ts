@@ -14,6 +14,7 @@ test.concurrent.each([
   [["talk"], "there is no target"],
   [["talk", "a", "--", "b"], "there are two targets"],
   [["talk", "--"], "there is no command to start"],
+  [["list", "--", "--json", "node", "server.js"], "--json is no command that could be started"],
   [["talk", "node 'server.js"], "a quote is not closed"],
   [["talk", "--onse", "x"], "unknown option '--onse'"],
   [["talk", "--revision", "2025-11-26", "x"], "It must be one of 2026-07-28, 2025-11-25,"],

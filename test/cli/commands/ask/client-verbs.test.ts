@@ -116,6 +116,15 @@ test.concurrent("a variable of a template is completed, and settled arguments co
   expect((await parlance(settled)).stdout).toBe("flask\ndjango\n");
 });
 
+test.concurrent.each([
+  [["review", "langage=p"], "✖ the prompt review has no argument langage: it has language, framework", "language"],
+  [["notes:/{day}", "dya=t"], "✖ the template notes:/{day} has no argument dya: it has day", "day"],
+])("complete with an unknown argument, %j, is a wrong command line", async (words, message, nearest) => {
+  const { code, stderr } = await parlance(["complete", ...words, ...library]);
+  expect(stderr).toContain(`${message}\n  → did you mean ${nearest}?`);
+  expect(code).toBe(1);
+});
+
 test.concurrent("a resource that does not exist gives 5, with the error of the server", async () => {
   const { code, stdout, stderr } = await parlance(["read", "notes:/friday", ...library]);
   expect(stdout).toBe("");

@@ -1,4 +1,5 @@
-import type { Client } from "@parlance/mcp/client";
+import type { Client, ClientCallOptions } from "@parlance/mcp/client";
+import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
@@ -49,12 +50,15 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
     { target, flags, invocation },
     {
       method: methods.complete,
-      perform: (client, options) =>
-        client.complete(
+      async perform(client, options) {
+        const completion = await client.complete(
           isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
           { name, value },
           { ...options, ...(others.length > 0 && { context: { arguments: Object.fromEntries(others) } }) },
-        ),
+        );
+        if (completion.values.length === 0) await requireArgument(client, reference, name, options);
+        return completion;
+      },
       lines: ({ values }) => values.flatMap(visibleLines),
       notes: (completion) => moreWords(completion),
     },
@@ -63,6 +67,39 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
 
 function isTemplate(reference: string): boolean {
   return /\{|:\//.test(reference);
+}
+
+/** Servers suggest nothing for an argument that does not exist. @throws Failure that names the nearest names */
+async function requireArgument(
+  client: Client,
+  reference: string,
+  name: string,
+  options: ClientCallOptions,
+): Promise<void> {
+  const { onProgress: _, ...listing } = options;
+  const names = isTemplate(reference)
+    ? variablesOf(reference)
+    : (
+        await client.prompts
+          .list(listing)
+          .all()
+          .catch(() => [])
+      )
+        .find((prompt) => prompt.name === reference)
+        ?.arguments?.map((argument) => argument.name);
+  if (names === undefined || names.includes(name)) return;
+  const kind = isTemplate(reference) ? "template" : "prompt";
+  throw usageFailure(
+    `the ${kind} ${reference} has no argument ${name}: ${names.length === 0 ? "it has none" : `it has ${names.join(", ")}`}`,
+    didYouMean(name, names),
+  );
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6570#section-2.3 */
+function variablesOf(template: string): readonly string[] {
+  return [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, names = ""]) =>
+    names.split(",").map((name) => name.replace(/:\d+$|\*$/, "")),
+  );
 }
 
 function moreWords({ values, total, hasMore }: Completion): readonly string[] {

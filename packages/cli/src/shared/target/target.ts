@@ -64,6 +64,11 @@ export async function parseTarget(word: string, inputs: Readonly<Record<string, 
 export function commandTarget(words: readonly string[]): Target {
   const [command, ...args] = words;
   if (command === undefined || command === "") throw usageFailure("there is no command to start", "-- node server.js");
+  if (command.startsWith("-"))
+    throw usageFailure(
+      `${command} is no command that could be started`,
+      "options of parlance stand before --, and after it the command of the server: -- node server.js",
+    );
   return { kind: "command", title: words.map(quoted).join(" "), command, args, env: {} };
 }
 
