@@ -85,6 +85,7 @@ export const progressRules: readonly Rule[] = [
     correct: nothing,
     on: "message",
     *check({ method, params, operation }) {
+      if (operation !== undefined && isAfterAnswer(operation)) return; // P-4 reports it.
       const before = operation?.notices.findLast((notice) => notice.method === method);
       const [was, is] = [before?.params.progress, params.progress];
       if (typeof was === "number" && typeof is === "number" && is <= was)
@@ -103,8 +104,11 @@ export const progressRules: readonly Rule[] = [
     correct: nothing,
     on: "message",
     *check({ operation }) {
-      if (operation?.answer === undefined || isTask(operation)) return;
-      yield { says: `the request was answered by frame ${operation.answer.frame.n}`, pointer: "/params/progressToken" };
+      if (operation === undefined || !isAfterAnswer(operation)) return;
+      yield {
+        says: `the request was answered by frame ${operation.answer?.frame.n}`,
+        pointer: "/params/progressToken",
+      };
     },
   },
   {
@@ -180,6 +184,11 @@ const crossingTime = 1_000;
 
 function mayCross({ frame: { entry } }: WireMessage, { entry: later }: Frame): boolean {
   return later.t - (entry.t1 ?? entry.t) < crossingTime;
+}
+
+/** Whether a notification about the operation comes too late: it was answered, and does not go on as a task. */
+function isAfterAnswer(operation: RecordedOperation): boolean {
+  return operation.answer !== undefined && !isTask(operation);
 }
 
 /** Whether the operation goes on as a task after its response. */

@@ -71,6 +71,25 @@ export const flowsCases: readonly RuleCase[] = [
     legal: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: 7 }), progress(7, 1), talk.called(1)],
   },
   {
+    rule: "P-4",
+    why: "with the token of a call that is over, whose progress starts anew",
+    breaks: (talk) => [
+      ...talk.opening(),
+      talk.call(1, "add", { progressToken: 7 }),
+      progress(7, 2),
+      talk.called(1),
+      progress(7, 1),
+    ],
+    found: { party: "server", pointer: "/params/progressToken", text: "7" },
+    legal: (talk) => [
+      ...talk.opening(),
+      talk.call(1, "add", { progressToken: 7 }),
+      progress(7, 1),
+      progress(7, 2),
+      talk.called(1),
+    ],
+  },
+  {
     rule: "X-1",
     why: "for a request that is not there",
     breaks: (talk) => [...talk.opening(), told("notifications/cancelled", { requestId: 99 })],
