@@ -70,12 +70,12 @@ export class OpenedPage implements AsyncDisposable {
 
   /** Fails for every finding of axe on the page as it is now; in the long form in every look, for the rules that depend on it. */
   async expectAccessible(): Promise<void> {
-    await this.#expectNoFindings("light", new AxeBuilder({ page: this.page }));
+    await this.#expectNoFindings("light", axe(this.page));
     for (const [look, media, width] of inForm({ long: looks, short: [] })) {
       const size = this.page.viewportSize();
       await this.page.emulateMedia(media);
       if (width !== undefined) await this.page.setViewportSize({ width, height: 800 });
-      await this.#expectNoFindings(look, new AxeBuilder({ page: this.page }).withRules([...rulesOfLook]));
+      await this.#expectNoFindings(look, axe(this.page).withRules([...rulesOfLook]));
       // A narrow page scrolls one way only: https://www.w3.org/TR/WCAG22/#reflow
       const tooWide = await this.page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -86,14 +86,19 @@ export class OpenedPage implements AsyncDisposable {
     }
   }
 
-  async #expectNoFindings(look: string, axe: AxeBuilder): Promise<void> {
-    const { violations } = await axe.analyze();
+  async #expectNoFindings(look: string, builder: AxeBuilder): Promise<void> {
+    const { violations } = await builder.analyze();
     expect(violations.map(({ id, nodes }) => `${look}: ${id}: ${nodes.map(({ html }) => html).join(" ")}`)).toEqual([]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.page.context().close();
   }
+}
+
+/** Axe for a page without frames, for which it need not open a second page; describes violations only. */
+function axe(page: Page): AxeBuilder {
+  return new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
 }
 
 /** Messages of the command to a page, which are held for a time. */
