@@ -1,8 +1,14 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { type Channel, type ConnectionOptions, LocalError, openConnection } from "@parlance/mcp/jsonrpc";
+import {
+  type Channel,
+  type ConnectionOptions,
+  LocalError,
+  memoryChannels,
+  openConnection,
+} from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
-import { assertNoLeaks, createFakeClock, pair } from "@parlance/mcp/testing";
+import { assertNoLeaks, createFakeClock, pair, rawPeer } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { held, requestText, successText } from "./held.js";
 import { overMemory, transports, turn } from "./transports.js";
@@ -23,7 +29,7 @@ describe.each(transports)("over $name", ({ open }) => {
       { status: "rejected", reason: new LocalError("closed", "a (id 1): the connection was closed") },
       { status: "rejected", reason: new LocalError("closed", "b (id 2): the connection was closed") },
     ]);
-    expect(run("slow").exchange.signal.reason).toEqual(new LocalError("cancelled", "the connection was closed"));
+    expect(run("slow").exchange.signal.reason).toEqual(new LocalError("closed", "the connection was closed"));
     run("slow").answer("too late");
     await expect(talk.peer.next()).rejects.toThrow("the other side has ended");
   });
@@ -145,6 +151,23 @@ test("a handler that does not end keeps a connection whose peer has ended for fi
   expect(run("endless").exchange.signal.aborted).toBe(true);
   run("endless").answer("too late");
   expect(await text(output)).toBe(`${unfinished}\n`);
+  await turn();
+  assertNoLeaks(connection);
+  expect(clock.armed).toBe(0);
+});
+
+test("a peer that has closed both directions ends its calls at once", async () => {
+  const { call, run } = held();
+  const [near, far] = memoryChannels();
+  const clock = createFakeClock();
+  const connection = openConnection(near, { handle: call, clock });
+  const peer = rawPeer(far);
+  peer.send(requestText("1", "endless"));
+  await turn();
+  await peer.close();
+  expect(await connection.closed).toEqual({ reason: "ended" });
+  expect(run("endless").exchange.signal.reason).toEqual(new LocalError("closed", "the peer closed the connection"));
+  run("endless").answer("too late");
   await turn();
   assertNoLeaks(connection);
   expect(clock.armed).toBe(0);

@@ -53,7 +53,9 @@ async function fill(
   return most;
 }
 
-describe.each(Object.entries(transports))("a channel over %s", (_name, transport) => {
+describe.each(Object.entries(transports))("a channel over %s", (name, transport) => {
+  /** Whether a peer can end its side and still read. */
+  const halfCloses = name !== "a message port" && name !== "a WebSocket";
   const open: Channel[] = [];
   const clocks: { readonly armed: number }[] = [];
 
@@ -313,6 +315,27 @@ describe.each(Object.entries(transports))("a channel over %s", (_name, transport
     end();
     await turns(20);
     await new Record(near).has("1", "end");
+  });
+
+  test("aborts a running call of a peer that can receive nothing any more, or may have closed one direction alone", async () => {
+    const { near, clock, end, frame } = await raw();
+    let signal: AbortSignal | undefined;
+    const connection = openConnection(near, {
+      clock,
+      handle(_method, _params, exchange) {
+        signal = exchange.signal;
+        return new Promise((resolve) => exchange.signal.addEventListener("abort", resolve));
+      },
+    });
+    frame('{"jsonrpc":"2.0","id":1,"method":"wait"}');
+    await until(() => signal !== undefined);
+    end();
+    await until(() => connection.phase !== "open");
+    await turns(20);
+    expect(signal?.aborted).toBe(!halfCloses);
+    clock.advance(5_000);
+    expect(await connection.closed).toEqual({ reason: "ended" });
+    expect(signal?.reason).toMatchObject({ reason: "closed" });
   });
 
   test("settles every waiting call when the peer is gone", async () => {

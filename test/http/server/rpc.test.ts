@@ -6,6 +6,7 @@ import { type Call, createService, describeReport } from "@parlance/mcp/jsonrpc"
 import { nodeRpcHandler } from "@parlance/mcp/node";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
+import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import type { RpcOptions } from "../../../packages/mcp/src/http/server/rpc-handler.js";
 import { Wire } from "./wire.js";
 
@@ -46,6 +47,8 @@ const sites: Readonly<Record<string, (call: Call, options?: RpcOptions) => Promi
   },
 };
 
+const waiting = '{"jsonrpc":"2.0","id":1,"method":"wait"}';
+
 const json = { "content-type": "application/json" };
 
 async function shown(answer: Response): Promise<string> {
@@ -57,6 +60,24 @@ function refused(reason: string): string {
 }
 
 describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) => {
+  test("a handler that ends with the abort of a client that has gone is no fault", async () => {
+    const reports: string[] = [];
+    const begun = deferred<AbortSignal>();
+    const wait: Call = (_method, _params, { signal }) => {
+      begun.resolve(signal);
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    await using site = await siteOf(wait, { report: (report) => void reports.push(describeReport(report)) });
+    const client = new AbortController();
+    const answer = site.send({ headers: json, body: waiting, signal: client.signal }).catch(() => undefined);
+    const signal = await begun.promise;
+    client.abort();
+    await answer;
+    await expect.poll(() => signal.aborted).toBe(true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reports).toEqual([]);
+  });
+
   test.each([
     ['{"jsonrpc":"2.0","method":"subtract","params":[42,23],"id":1}', '200 {"jsonrpc":"2.0","id":1,"result":19}'],
     [

@@ -15,8 +15,11 @@ export interface ChannelReceiver extends FrameSink {
    * fails with the error.
    */
   lost?(request: Id, error: Error): void;
-  /** No more input will come: the peer ended its side, or the transport failed with `error`. Called once. */
-  end(error?: Error): void;
+  /**
+   * No more input will come: the peer ended its side, or the transport failed with `error`. `isClosed`: nothing can be sent any more
+   * either, so calls of the peer end at once; without it, they may still be answered. Called once.
+   */
+  end(error?: Error, isClosed?: boolean): void;
 }
 
 /**

@@ -223,20 +223,20 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       frame: this.#frame.bind(this),
       refuse: (refusal) => this.#refuse(refusal),
       lost: (request, error) => this.#caller.lose(request, error),
-      end: (error) => this.#inputEnded(error),
+      end: (error, isClosed) => this.#inputEnded(error, isClosed),
     });
     return this;
   }
 
-  /** The peer sends no more: its answers will never come, but ours can still go out. */
-  #inputEnded(error?: Error): void {
+  /** The peer sends no more: its answers will never come, but ours can still go out unless the channel `isClosed`. */
+  #inputEnded(error?: Error, isClosed = false): void {
     if (this.phase === "closed") return;
     if (error instanceof HookError) this.settings.report(faultOf("Channel", error));
-    const why = error === undefined ? "the peer closed the connection" : error.message;
+    const why = error === undefined ? closedByPeer : error.message;
     this.#caller.failAll(why, error);
     if (error instanceof UnreadError) this.settings.report({ kind: "given-up", error });
     if (error !== undefined) void this.#end({ reason: "failed", error });
-    else if (this.#inFlight.idle && this.#out.isEmpty) void this.#end({ reason: "ended" });
+    else if (isClosed || (this.#inFlight.idle && this.#out.isEmpty)) void this.#end({ reason: "ended" });
     else void this.#finish(answerGrace).then(() => this.#outlast(why));
   }
 
@@ -279,7 +279,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       if (closed.reason !== "failed") this.#out.flush();
       this.#inFlight.enter("closed");
       this.#out.speedUp();
-      const why = closed.error?.message ?? "the connection was closed";
+      const why = closed.error?.message ?? (closed.reason === "ended" ? closedByPeer : "the connection was closed");
       this.#caller.failAll(why, closed.error);
       this.#responder.cancelAll(why);
     }
@@ -401,6 +401,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     return this.#oversizedAt.length >= limits.oversizedPerMinute;
   }
 }
+
+const closedByPeer = "the peer closed the connection";
 
 /** Milliseconds that handlers have when the peer has ended its side: enough to answer what it asked before. */
 const answerGrace = 5_000;

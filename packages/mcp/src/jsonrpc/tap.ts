@@ -53,9 +53,9 @@ export function tapChannel(channel: Channel, observer: (tapped: Tapped) => unkno
           receiver.refuse(refusal);
         },
         lost: (request, error) => receiver.lost?.(request, error),
-        end(error) {
+        end(error, isClosed) {
           observe(error === undefined ? { kind: "ended" } : { kind: "ended", error });
-          receiver.end(error);
+          receiver.end(error, isClosed);
         },
       }),
     get waiting() {

@@ -119,7 +119,7 @@ class MemoryChannel implements Channel {
   #end(): void {
     const receiver = this.#receiver;
     this.#receiver = undefined;
-    receiver?.end();
+    receiver?.end(undefined, true);
   }
 }
 

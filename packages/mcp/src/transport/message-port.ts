@@ -171,7 +171,7 @@ class MessagePortChannel implements Channel {
     if (this.#phase !== "open") return;
     this.#phase = "ended";
     this.#inbox.clear();
-    this.#receiver?.end(error);
+    this.#receiver?.end(error, true);
   }
 }
 

@@ -218,7 +218,7 @@ export class WebSocketChannel implements Channel {
     this.#arrive((receiver) => {
       if (this.#phase !== "open") return;
       this.#phase = "ended";
-      receiver.end(error);
+      receiver.end(error, true);
     });
   }
 

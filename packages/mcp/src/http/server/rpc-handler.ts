@@ -4,8 +4,8 @@ import { deferred } from "../../base/deferred.js";
 import { isPromise } from "../../base/maybe-promise.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import { answerDecoded } from "../../jsonrpc/answerer.js";
-import type { Call, Exchange } from "../../jsonrpc/call.js";
-import { unfinished } from "../../jsonrpc/calls/responder.js";
+import type { Call } from "../../jsonrpc/call.js";
+import { type Endable, unfinished } from "../../jsonrpc/calls/responder.js";
 import { type Decoded, Problem } from "../../jsonrpc/codec/decode.js";
 import { encodeFailure } from "../../jsonrpc/codec/encode.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
@@ -114,8 +114,11 @@ export class RpcHandler extends HttpServerHandler {
     { auth, principal, budget }: HttpCaller,
     cancel: AbortController,
   ): Promise<HttpResponse> {
-    const exchange: Exchange = {
+    const exchange: Endable = {
       signal: cancel.signal,
+      get over() {
+        return cancel.signal.aborted;
+      },
       auth,
       principal,
       closing: this.closing,

@@ -97,7 +97,8 @@ export class Responder {
     const cancelled = this.#cancelled;
     const response =
       cancelled && call.id !== undefined ? encodeFailure(call.id, cancelled, settings.profile) : undefined;
-    this.#cancel(call, typeof reason === "string" ? reason : "cancelled by the peer", response);
+    const why = typeof reason === "string" ? reason : "cancelled by the peer";
+    this.#cancel(call, new LocalError("cancelled", why), response);
   }
 
   /** Aborts the `closing` signal of every running call, so that long-lived calls end. */
@@ -110,17 +111,17 @@ export class Responder {
     const { inFlight, settings } = this.#parts;
     for (const call of [...inFlight.incomingCalls()]) {
       const answer = call.id === undefined ? undefined : encodeFailure(call.id, unfinished, settings.profile);
-      this.#cancel(call, reason, answer);
+      this.#cancel(call, new LocalError("closed", reason), answer);
     }
   }
 
   /** Cancels every received request without a response. */
   cancelAll(reason: string): void {
-    for (const call of [...this.#parts.inFlight.incomingCalls()]) this.#cancel(call, reason);
+    for (const call of [...this.#parts.inFlight.incomingCalls()]) this.#cancel(call, new LocalError("closed", reason));
   }
 
   /** A handler that ignores its signal still counts as running, so a peer cannot start more of them by cancelling. */
-  #cancel(call: IncomingCall, reason: string, answer?: string): void {
+  #cancel(call: IncomingCall, reason: LocalError, answer?: string): void {
     const { inFlight, settings } = this.#parts;
     if (inFlight.isWaiting(call)) settings.budget.give(call.bytes);
     inFlight.cancel(call);
@@ -191,7 +192,7 @@ export function inFlightProblem(id: Id): Problem {
 }
 
 /** An exchange that may know that it has ended. Errors after its end are not reported: a cancelled handler stops by throwing. */
-interface Endable extends Exchange {
+export interface Endable extends Exchange {
   readonly over?: boolean;
   /** Called with the error of the response and the thrown value. */
   failed?(error: ErrorObject, thrown: unknown): void;
@@ -446,9 +447,9 @@ export class IncomingCall implements Exchange {
     this.#closing?.abort();
   }
 
-  cancel(reason: string): void {
-    this.#cancelled = new LocalError("cancelled", reason);
-    this.#controller?.abort(this.#cancelled);
+  cancel(reason: LocalError): void {
+    this.#cancelled = reason;
+    this.#controller?.abort(reason);
   }
 }
 
