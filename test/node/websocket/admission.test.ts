@@ -55,8 +55,18 @@ describe("a client is turned away before there is a WebSocket,", () => {
       {},
       '403 Host "127.0.0.1, evil.example" is not a host and a port',
     ],
-    ["no subprotocol", { "sec-websocket-protocol": undefined }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
-    ["another subprotocol", { "sec-websocket-protocol": "mcp2, MCP" }, {}, "400 Sec-WebSocket-Protocol must have mcp"],
+    [
+      "no subprotocol",
+      { "sec-websocket-protocol": undefined },
+      {},
+      "400 Sec-WebSocket-Protocol must have mcp: the option protocol of a client",
+    ],
+    [
+      "another subprotocol",
+      { "sec-websocket-protocol": "mcp2, MCP" },
+      {},
+      "400 Sec-WebSocket-Protocol must have mcp: the option protocol of a client",
+    ],
     ["without an identity", {}, { auth: () => undefined }, "401 authentication is required"],
     [
       "without an identity, at any host name",

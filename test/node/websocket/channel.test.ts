@@ -221,11 +221,26 @@ describe("a channel over a WebSocket", () => {
 });
 
 describe("a server that opens no WebSocket", () => {
+  const said = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: why"}}';
   const chosen = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n";
 
   test.each([
-    ["turns the client away", "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", "Unexpected server response: 403"],
-    ["answers something else", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "Unexpected server response: 200"],
+    [
+      "turns the client away",
+      "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+      "the server responded with status 403",
+    ],
+    [
+      "answers something else",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+      'the server responded with status 200: "[]"',
+    ],
+    [
+      "says why",
+      `HTTP/1.1 400 Bad Request\r\nContent-Length: ${said.length}\r\n\r\n${said}`,
+      'the server responded with status 400: "Invalid Request: why"',
+    ],
+    ["has nothing to say", "HTTP/1.1 204 No Content\r\n\r\n", "the server responded with status 204"],
     [
       "has not read the question",
       `HTTP/1.1 101 Switching Protocols\r\n${chosen}`,

@@ -87,7 +87,7 @@ export function identityOf(auth: Authentication): Identity | undefined {
 
 /** Context of one call while it runs. Its methods may be destructured: `(params, { notify }) => …`. */
 export interface Exchange {
-  /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`. */
+  /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`: `cancelled`, or `closed` at the end of the connection. */
   readonly signal: AbortSignal;
   /** The id of the request; undefined if the transport has none. */
   readonly id?: Id | undefined;
@@ -116,7 +116,10 @@ export interface Exchange {
   release?(retry: number): void;
   /** Reports what the caller does not see, to where the connection's own reports go. */
   readonly report?: Reporter | undefined;
-  /** Calls the peer, where the transport is two-way. A handler may ignore the returned promise: a rejection of it is never unhandled. */
+  /**
+   * Calls a method of the peer, where the transport is two-way; undefined over HTTP. A handler may ignore the returned promise: a
+   * rejection of it is never unhandled.
+   */
   readonly callback?: RemoteCall | undefined;
 }
 

@@ -86,6 +86,12 @@ test.concurrent("an unknown tool is a wrong command line, and names the nearest"
   expect(code).toBe(1);
 });
 
+test.concurrent("a call that fails names the arguments that the tool does not have", async () => {
+  const { code, stderr } = await parlance(["call", "add", "aa:=1", "b:=2", ...toolsServer]);
+  expect(stderr).toContain("the tool has no argument aa: did you mean a?\n");
+  expect(code).toBe(5);
+});
+
 test.concurrent("an image is described, and text cannot move the cursor", async () => {
   expect((await parlance(["call", "picture", ...toolsServer])).stdout).toBe("[image image/png, 6 B]\n");
   expect((await parlance(["call", "escape", ...toolsServer])).stdout).toBe(

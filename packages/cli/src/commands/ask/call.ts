@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool } from "@parlance/mcp";
 import { type Client, type ClientCallOptions, RpcError } from "@parlance/mcp/client";
-import { codes, ExactNumber } from "@parlance/mcp/jsonrpc";
+import { codes, didYouMean, ExactNumber, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { canonicalJson } from "@parlance/wire";
 import type { Command } from "commander";
@@ -78,11 +78,13 @@ async function call({ target, rest }: TargetWords, flags: CallFlags, invocation:
       lines: (result) => prettyJson(result).split("\n"),
       failed: ({ isError }) => (isError === true ? "isError" : undefined),
     });
+  const unknown: string[] = [];
   return askServer<CallToolResult>(asking, {
     method,
-    perform: (client, options) => callTool(client, { name, args, written, save }, options),
+    perform: (client, options) => callTool(client, { name, args, written, save, unknown }, options),
     lines: toolResultLines,
     failed: ({ isError }) => (isError === true ? "isError" : undefined),
+    notes: ({ isError }) => (isError === true ? unknown : []),
   });
 }
 
@@ -126,18 +128,33 @@ interface WrittenCall {
   /** The arguments of the command line, which override the saved ones. */
   readonly written: readonly WrittenArgument[];
   readonly save: Save;
+  /** Receives a note on each argument that the tool does not have. */
+  readonly unknown: string[];
 }
 
 async function callTool(
   client: Client,
-  { name, args: saved, written, save }: WrittenCall,
+  { name, args: saved, written, save, unknown }: WrittenCall,
   options: ClientCallOptions,
 ): Promise<CallToolResult> {
   const { onProgress: _, ...listing } = options;
   const tools: readonly Tool[] = await client.tools.list(listing).all();
-  const args = { ...saved, ...argumentsFor(written, findTool(name, tools).inputSchema) };
+  const { inputSchema } = findTool(name, tools);
+  const args = { ...saved, ...argumentsFor(written, inputSchema) };
+  unknown.push(...unknownArguments(args, inputSchema));
   await save({ method: methods.callTool, params: { name, arguments: args } });
   return client.tools.call(name, args, options).catch(explainInternal);
+}
+
+/** A note on each argument that a schema does not name, which a tool may ignore without a word. */
+function unknownArguments(args: JsonObject, { properties }: JsonObject): readonly string[] {
+  const names = isObject(properties) ? Object.keys(properties) : [];
+  return Object.keys(args)
+    .filter((name) => names.length > 0 && !names.includes(name))
+    .map(
+      (name) =>
+        `the tool has no argument ${escapeControls(name)}: ${didYouMean(name, names) ?? `it has ${names.join(", ")}`}`,
+    );
 }
 
 /** Sends a saved request that is not a plain tool call. Arguments are those of a prompt, or members of the params. */

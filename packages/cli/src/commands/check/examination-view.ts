@@ -89,7 +89,7 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
 }
 
 const noToolRan =
-  "no tool ran: none says that it only reads and needs no arguments; to judge calls, record them with parlance run --call, then parlance check last";
+  "no tool ran: only one that is marked read-only and has no required arguments is called without being asked to; to judge calls, record them with parlance run --call, then parlance check last";
 
 /** Whether a server with tools has none, in any revision, that may be run without asking anybody. */
 function ranNoTool(revisions: readonly RevisionResult[]): boolean {

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
 import type { PausableClock } from "../../shared/answers/dialog.js";
 import { awaitAftermath, converse } from "../../shared/client/converse.js";
-import { exercise, type ListName, type Skipped } from "../../shared/client/exercise.js";
+import { exercise, type ListName, skippedLines } from "../../shared/client/exercise.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
@@ -107,7 +107,7 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
         err.print(err.style.dim("all calls are done: the conversation stays open; Ctrl-C ends it"));
       asked = await untilLeft(client, observed, interrupt.stop, shown?.acting);
     }
-    if (flags.json !== true && skipped.length > 0) err.print(err.style.dim(leftAlone(skipped)));
+    if (flags.json !== true && skipped.length > 0) err.print(...skippedLines(skipped).map(err.style.dim));
     return exitCodes.clean;
   });
   if (shown !== undefined) await converseAsAsked(asked, how, shown.acting, recorded);
@@ -150,17 +150,4 @@ function pauseWhileHeld(interception: Interception, clock: PausableClock): void 
 function reportedValue({ source, verdicts, failedFor }: CheckReport): object {
   const violations = verdicts.filter(({ verdict }) => verdict.level === "must").length;
   return { recording: source, violations, failedFor };
-}
-
-function leftAlone(skipped: readonly Skipped[]): string {
-  const reasons = [...new Set(skipped.map(({ why }) => why))];
-  return reasons
-    .map(
-      (why) =>
-        `not called, ${why}: ${skipped
-          .filter((each) => each.why === why)
-          .map(({ tool }) => tool)
-          .join(", ")}`,
-    )
-    .join("\n");
 }

@@ -1,6 +1,6 @@
 import { ExactNumber, type Id } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
-import type { Skipped } from "../../shared/client/exercise.js";
+import { type Skipped, skippedLines } from "../../shared/client/exercise.js";
 import type { Opening, Tally } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { Failure } from "../../shared/failure.js";
@@ -72,7 +72,7 @@ export function talkText(title: string, output: Output): TalkView {
       print(...observationRows(observation, output));
     },
     skip(skipped) {
-      for (const line of skippedLines(skipped)) print(style.dim(cut(line, output.width)));
+      for (const line of skippedLines(skipped)) print(style.dim(cut(`    ${line}`, output.width)));
     },
     stay() {
       print("", "The conversation stays open, and what the server sends is shown. Ctrl-C ends it.", "");
@@ -91,24 +91,6 @@ export function talkText(title: string, output: Output): TalkView {
 export function observationRows(observation: Observation, output: Look): readonly string[] {
   return observation.kind === "frame" ? rowLines(observation.row, output) : remarkRows(observation, output);
 }
-
-function skippedLines(skipped: readonly Skipped[]): readonly string[] {
-  return reasons.flatMap(({ why, words, hint }) => {
-    const tools = skipped.filter((each) => each.why === why).map(({ tool }) => tool);
-    return tools.length === 0 ? [] : [`    not called, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
-  });
-}
-
-interface Reason {
-  readonly why: Skipped["why"];
-  readonly words: string;
-  readonly hint: (tool: string) => string;
-}
-
-const reasons: readonly Reason[] = [
-  { why: "needs arguments", words: "arguments needed", hint: (tool) => `   (--call "${tool} name=value")` },
-  { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
-];
 
 /** The outcome of a conversation: one line, or more where it does not fit. */
 function outcomeLines({ tally, duration, ended, failure }: TalkOutcome, { style, width }: Output): readonly string[] {

@@ -103,6 +103,25 @@ function reasonToSkip({ inputSchema, annotations }: Tool): Skipped["why"] | unde
   return Array.isArray(required) && required.length > 0 ? "needs arguments" : undefined;
 }
 
+/** The tools that were not called, with the reason. */
+export function skippedLines(skipped: readonly Skipped[]): readonly string[] {
+  return reasons.flatMap(({ why, words, hint }) => {
+    const tools = skipped.filter((each) => each.why === why).map(({ tool }) => tool);
+    return tools.length === 0 ? [] : [`not called, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
+  });
+}
+
+interface Reason {
+  readonly why: Skipped["why"];
+  readonly words: string;
+  readonly hint: (tool: string) => string;
+}
+
+const reasons: readonly Reason[] = [
+  { why: "needs arguments", words: "arguments needed", hint: (tool) => `   (--call "${tool} name=value")` },
+  { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
+];
+
 /** A kind of list, by its name on the command line. */
 export type ListName = "tools" | "resources" | "templates" | "prompts";
 

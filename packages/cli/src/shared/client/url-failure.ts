@@ -23,7 +23,9 @@ function remedyFor(error: unknown, message: string): string | undefined {
     return "the server refuses this key or token: is it the right one, and still valid?";
   if (/name it in allowed(?:Hosts|Origins)/.test(message))
     return "allowedHosts and allowedOrigins are options of the server";
-  const status = statusOf(error) ?? Number(/Unexpected server response: (\d{3})/.exec(message)?.[1]);
+  const status =
+    statusOf(error) ??
+    Number(/WebSocket could not be opened: the server responded with status (\d{3})/.exec(message)?.[1]);
   return (
     statusRemedy(status) ??
     remedyForWords(message) ??
@@ -89,7 +91,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   { seen: /does not match the HTTP|Parse Error/, remedy: "the server does not use HTTP: is it the right port?" },
   { seen: /Content-Type "text\/html"/, remedy: `this is a web page, not an MCP server: ${anotherPath}` },
   {
-    seen: /Unexpected server response/,
+    seen: /WebSocket could not be opened: the server responded with/,
     remedy: "the server opens no WebSocket: does it use http:// or https://?",
   },
   { seen: /bad port/, remedy: "fetch refuses this port: let the server listen on another one" },

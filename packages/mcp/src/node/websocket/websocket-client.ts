@@ -1,8 +1,12 @@
+import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Clock } from "../../base/clock.js";
 import type { Channel } from "../../jsonrpc/channel.js";
+import { decode } from "../../jsonrpc/codec/decode.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
+import { mcpProfile } from "../../jsonrpc/profile.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { steadyClock } from "../../jsonrpc/steady-clock.js";
 import { type WebSocketOptions, webSocketChannel, webSocketMembers } from "../../transport/websocket.js";
 import type { WebSocketConstructor, WebSocketLike } from "../../transport/websocket-writer.js";
@@ -51,6 +55,7 @@ function socketsWith({
   return class extends WebSocket {
     constructor(url: string | URL, protocols: string[]) {
       super(url, protocols, { headers, ...socketOptions(frameBytes) });
+      this.once("unexpected-response", (_request, response) => void this.#refusedBy(response));
       this.once("upgrade", ({ socket }) => {
         heartbeat(this, socket, { ...intervals, clock }, (milliseconds) => {
           this.emit("error", new Error(`the server has sent nothing for ${milliseconds} ms`));
@@ -58,5 +63,31 @@ function socketsWith({
         });
       });
     }
+
+    /** Instead of the socket's own error, which has the status alone. */
+    async #refusedBy(response: IncomingMessage): Promise<void> {
+      const reason = await reasonIn(response);
+      const why = reason === "" ? "" : `: ${excerpt(reason)}`;
+      this.emit("error", new Error(`the server responded with status ${response.statusCode}${why}`));
+      this.terminate();
+    }
   };
+}
+
+/** More characters of a reason than an error shows. */
+const longestReason = 4_096;
+
+/** The reason in the body of a refusal: the message of a JSON-RPC error, or the beginning of the text. Never rejects. */
+async function reasonIn(response: IncomingMessage): Promise<string> {
+  let text = "";
+  try {
+    for await (const piece of response.setEncoding("utf8")) {
+      text += piece;
+      if (text.length >= longestReason) break;
+    }
+  } catch {
+    // The connection broke; what has come of the body is enough.
+  }
+  const message = decode(text, mcpProfile, clientLimits);
+  return "error" in message ? message.error.message : text;
 }

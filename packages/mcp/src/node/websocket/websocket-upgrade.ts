@@ -201,7 +201,7 @@ class WebSocketGate {
     if (this.#paths !== undefined && !isAt(this.#paths, request.url)) return refusal(404, nothingHere(this.#paths));
     const offered = asked.header("sec-websocket-protocol")?.split(",") ?? [];
     if (offered.some((each) => each.trim() === this.#protocol)) return undefined;
-    return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}`);
+    return refusal(400, `Sec-WebSocket-Protocol must have ${this.#protocol}: the option protocol of a client`);
   }
 
   /** The authenticated caller, or an error response. Never rejects. */

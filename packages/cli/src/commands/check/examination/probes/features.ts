@@ -257,7 +257,7 @@ export function isReadOnly({ annotations }: JsonObject): boolean {
 }
 
 /** The outcome for a server all of whose tools may have effects, or need arguments. */
-export const noReadOnlyTool: ProbeOutcome = skipped("no tool says that it only reads and needs no arguments");
+export const noReadOnlyTool: ProbeOutcome = skipped("no tool is marked read-only and has no required arguments");
 
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
