@@ -147,8 +147,10 @@ function notificationBefore(message: WireMessage, session: WireSession): WireMes
     if (overHttp || code === codes.parseError || code === codes.invalidRequest) return undefined;
   }
   if (session.last[side] === told) return told;
-  // Over HTTP, it answers what was sent in its exchange.
-  if (overHttp || session.last[side]?.kind !== "req") return undefined;
+  // Over HTTP, it answers what was sent in its exchange; elsewhere a response since then shows that the notification was dealt with.
+  const { [side]: latest, [from]: before } = session.last;
+  const isLate = kind === "res" && before?.kind !== "ntf" && (before?.frame.n ?? 0) > told.frame.n;
+  if (overHttp || isLate || latest?.kind !== "req") return undefined;
   const oldest = session.oldestPending(side)?.request;
   return oldest !== undefined && oldest.frame.n < told.frame.n ? undefined : told;
 }

@@ -147,8 +147,8 @@ class FrameContext {
     const about = isObject(params) ? params : {};
     const meta = isObject(about._meta) ? about._meta : {};
     if (isUnclear(method, about, isObject(result) ? result : {}, "result" in message)) throw new Unclear();
-    // To judge an error without an id, all earlier notifications and open requests are needed, at any distance.
-    if ("error" in message && (id === undefined || id === null)) throw new Unclear();
+    // To judge a response without an id, all earlier notifications and open requests are needed, at any distance.
+    if (method === undefined && (id === undefined || id === null)) throw new Unclear();
     const ids = [id, about.requestId, meta["io.modelcontextprotocol/subscriptionId"]];
     for (const each of ids) if (isKey(each)) this.#takeNamed(idNames, each);
     for (const token of [about.progressToken, meta.progressToken])
