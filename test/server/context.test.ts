@@ -246,7 +246,7 @@ describe("the signal", () => {
     talk.peer.send(stateless(1, "tools/call", { name: "use" }));
     await turn();
     await talk.connection.close();
-    expect(reasons).toEqual([new LocalError("cancelled", "the connection was closed")]);
+    expect(reasons).toEqual([new LocalError("closed", "the connection was closed")]);
   });
 });
 

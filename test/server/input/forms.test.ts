@@ -144,6 +144,24 @@ describe.each(withForms.map(({ version, facts }) => ({ version, facts })))(
   },
 );
 
+describe("a field with a default, which the form does not require, is in the content whatever the client fills in", () => {
+  const json = { type: "object", properties: { n: { type: "integer", default: 1 }, m: { type: "integer" } } };
+
+  test.each<[string, Parameters<typeof elicitForm>[1]]>([
+    ["JSON Schema that requires it", { ...json, required: ["n"] }],
+    ["JSON Schema that does not", json],
+    ["zod", z.object({ n: z.int().default(1), m: z.int().optional() })],
+  ])("by %s", async (_kind, schema) => {
+    const { params, read } = elicitForm("How many?", schema);
+    expect(params.requestedSchema).not.toHaveProperty("required");
+    expect(await read({ action: "accept" }, "")).toEqual({ action: "accept", content: { n: 1 } });
+    expect(await read({ action: "accept", content: { n: 5, m: 2 } }, "")).toEqual({
+      action: "accept",
+      content: { n: 5, m: 2 },
+    });
+  });
+});
+
 test("a handler can ask otherwise where a form cannot be asked for", async () => {
   const { params } = await asked("2025-06-18", async (context) => {
     const several = z.object({ tags: z.array(z.enum(["a", "b"])) });

@@ -118,6 +118,12 @@ export function invalidParams(message: string, errors: readonly ParamsFault[] = 
   return new RpcError(codes.invalidParams, message, errors.length === 0 ? undefined : { errors });
 }
 
+/** The same with the first fault in the message, too: many clients show nothing else. */
+export function invalidParamsOf(message: string, errors: readonly ParamsFault[]): RpcError {
+  const [first] = errors;
+  return invalidParams(first === undefined ? message : `${message}: ${first.path}: ${first.message}`, errors);
+}
+
 /**
  * −32601 with the method in `data`, and the available ones where the server allows it.
  *

@@ -129,3 +129,11 @@ function limitTo(revision: Revision, given: ClientCapabilities, formsOnly: Elici
 function hasForms(elicitation: Elicitation = {}): boolean {
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
+
+/** The defaults of the fields of a form, by name. In JSON Schema a default is an annotation: it is filled in where content is read. */
+export function formDefaults({ properties }: JsonObject): JsonObject {
+  const fields = isObject(properties) ? Object.entries(properties) : [];
+  return Object.fromEntries(
+    fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
+  );
+}

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../protocol/json.js";
 import type { ElicitResult } from "../../protocol/types/elicitation.js";
 import { compile } from "../../schema/compile.js";
 import { SchemaError } from "../../schema/schema-error.js";
+import { formDefaults } from "../../session/input-methods.js";
 
 type Content = NonNullable<ElicitResult["content"]>;
 
@@ -42,9 +43,7 @@ export function readForm({ requestedSchema }: JsonObject): ElicitationForm {
   }
   const fields = Object.entries(properties);
   const { check } = compileForm(fields, requestedSchema.required);
-  const defaults = Object.fromEntries(
-    fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
-  );
+  const defaults = formDefaults(requestedSchema);
   return {
     complete(content) {
       const given = Object.entries(content).filter(([, value]) => value !== undefined);

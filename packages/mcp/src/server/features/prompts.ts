@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
+import { invalidParams, invalidParamsOf, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
@@ -164,7 +164,7 @@ export class Prompts implements Feature, CompletionSource {
           value instanceof InputRequired ? value : promptResult(value, name),
         );
       const errors = checked.errors.map(({ path, message }) => ({ path: `/arguments${path}`, message }));
-      throw invalidParams(`Invalid arguments for prompt ${name}`, errors);
+      throw invalidParamsOf(`Invalid arguments for prompt ${name}`, errors);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams } from "../../jsonrpc/errors.js";
+import { invalidParamsOf, type ParamsFault } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { samplingFaults } from "../../protocol/sampling-checks.js";
@@ -8,7 +8,9 @@ import { withEncodedMessages } from "../../protocol/sendable.js";
 import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
 import { compile, type InferOutput, type Schema } from "../../schema/compile.js";
-import { requireSendableParams } from "../../session/input-methods.js";
+import { isRawShape } from "../../schema/raw-shape.js";
+import { standardProps } from "../../schema/standard-schema.js";
+import { formDefaults, requireSendableParams } from "../../session/input-methods.js";
 import { formOf } from "./form.js";
 import { type ClientRequest, InputRequired } from "./input-request.js";
 
@@ -60,13 +62,15 @@ export function elicitForm<S extends Schema>(message: string, schema: S): InputR
     );
   }
   const compiled = compile(schema);
+  // A library fills in its own defaults; in JSON Schema they are annotations, and not every client fills them in.
+  const defaults = standardProps(schema) === undefined && !isRawShape(schema) ? formDefaults(compiled.json) : {};
   return {
     method: methods.elicit,
     params: elicitation({ mode: "form", message, requestedSchema: formOf(compiled.json) }),
     async read(answer, place) {
       const { action, content = {} } = readAction(answer, place);
       if (action !== "accept") return { action };
-      const checked = await compiled.check(content);
+      const checked = await compiled.check(isObject(content) ? { ...defaults, ...content } : content);
       if (checked.ok) return { action, content: checked.value as InferOutput<S> };
       throw unfit(
         place,
@@ -168,8 +172,8 @@ function readAction(
   throw unfit(place, [{ path: "/action", message: "must be accept, decline or cancel" }]);
 }
 
-function unfit(place: string, faults: readonly { readonly path: string; readonly message: string }[]): Error {
-  return invalidParams(
+function unfit(place: string, faults: readonly ParamsFault[]): Error {
+  return invalidParamsOf(
     place === "" ? "The client's response does not fit the request" : "Invalid params",
     faults.map(({ path, message }) => ({ path: `${place}${path}`, message })),
   );
