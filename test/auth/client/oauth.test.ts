@@ -109,6 +109,7 @@ describe.each(["2026-07-28", "2025-11-25"])("a client of %s", (revision) => {
     issuer.behaviour.grants = ["read"];
     const error = await client.tools.call("write").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SignInError);
+    expect((error as SignInError).name).toBe("SignInError");
     expect((error as SignInError).failure).toMatchObject({ kind: "scope", step: "step-up" });
     expect((error as SignInError).message).toContain("ask the operator of the server for access with read write");
     expect(issuer.requests("/authorize")).toHaveLength(1 + 3);

@@ -287,6 +287,13 @@ test.concurrent("an authorization server without metadata, and one that is not t
     /✖ metadata +no Protected Resource Metadata\n[^✖]*a server with keys of its own has none/,
   );
   expect(alone.stdout).not.toContain("✖ sign-in");
+  await using keyed = await plainHttp((_request, response) =>
+    response.writeHead(401, { "www-authenticate": 'ApiKey realm="notes"' }).end(),
+  );
+  const { stdout } = await doctor([keyed.url]);
+  expect(stdout).toMatch(/✔ challenge +ApiKey realm="notes": keys of its own\n/);
+  expect(stdout).toMatch(/✔ bad tokens/);
+  expect(stdout).not.toContain("metadata");
   await using http = await plainHttp((_request, response) =>
     response.writeHead(401, { "www-authenticate": 'Bearer resource_metadata="http://host.invalid/metadata"' }).end(),
   );
@@ -355,4 +362,19 @@ test.concurrent("an interrupt ends the examination, and the server with it", asy
   await running.until("command");
   running.interrupt();
   expect((await running.ended).code).toBe(130);
+});
+
+test.concurrent("a server that takes the id 0 for none is named: clients on the official SDK begin with it", async () => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (!id) return;
+    const serverInfo = { name: "zero", version: "1" };
+    const results = { initialize: { protocolVersion: params?.protocolVersion, capabilities: {}, serverInfo }, ping: {} };
+    const error = { code: -32601, message: "Method not found" };
+    console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(method in results ? { result: results[method] } : { error }) }));
+  })`;
+  const { code, stdout } = await doctor(["--timeout", "3s", "--", process.execPath, "-e", program]);
+  expect(stdout).toContain("✖ messages      a request with the id 0 has no response");
+  expect(stdout).toContain("→ a message is a notification if its id is undefined");
+  expect(code).toBe(2);
 });

@@ -83,6 +83,15 @@ onLinux("a scope that the user has not granted is named, and login --scope asks 
   expect(asked).toEqual(["read", "read write"]);
 });
 
+onLinux("login says which of the scopes that were asked for the user has not granted", async () => {
+  const { issuer, server } = await newServers();
+  issuer.behaviour.grants = ["read"];
+  const user = await newUser();
+  const { code, stderr } = await user.run("login", "--scope", "write", server.url);
+  expect(stderr).toContain("write was not granted: ask the operator of the server for access\n");
+  expect(code).toBe(0);
+});
+
 test.runIf(process.platform === "linux" && hasTerminals)(
   "a call at a terminal signs the user in, and once more for a scope that it needs",
   async () => {

@@ -162,7 +162,7 @@ describe("a server that does not answer the recorded client at all", () => {
     await using http = await serveHttp(createServer({ name: "notes", version: "1" }), { auth: () => undefined });
     const { code, stdout, stderr } = await parlance(["replay", path, "--as", "client", http.url]);
     expect(stderr).toContain("✖ the server refuses the request: HTTP 401 Unauthorized\n  │ ");
-    expect(stderr).toContain("  → authenticate: --bearer-env TOKEN sends the key or token in that variable\n");
+    expect(stderr).toContain("  → authenticate: --bearer-env TOKEN sends the key or token in that variable");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
   });
 

@@ -125,7 +125,7 @@ test.concurrent("headers go with every request, and without them a 401 says what
   });
   const refused = await parlance(["call", http.url, "hello"]);
   expect(refused.stderr).toContain("401, the server requires authentication");
-  expect(refused.stderr).toContain("  → authenticate: --bearer-env TOKEN sends the key or token in that variable\n");
+  expect(refused.stderr).toContain("  → authenticate: --bearer-env TOKEN sends the key or token in that variable");
   expect(refused.code).toBe(3);
   const given = ["--header", "Authorization: Bearer abc", "--header", "X-Trace: 7"];
   seen.length = 0;

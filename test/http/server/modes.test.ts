@@ -1,4 +1,5 @@
 import type { Auth } from "@parlance/mcp/http";
+import { createServer, elicitForm, inputRequired } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { initialize, initialized, parse, ping, pong, request, success, textOf } from "../../testing/frames.js";
 import { turn } from "../../testing/talks.js";
@@ -51,6 +52,26 @@ describe.each(doors)("on $on, a server without sessions", ({ open }) => {
     for (const asked of [get, remove]) expect((await door.ask(asked)).status).toBe(405);
   });
 });
+
+test.each(doors)(
+  "on $on, a server without sessions cannot ask a client of a revision with a handshake, and says so",
+  async ({ open }) => {
+    const server = createServer({ name: "asking", version: "1" });
+    server.tool("ask", {}, async (_args, ctx) => (await ctx.elicit("Sure?", { type: "object" })).action);
+    server.tool("return", {}, () => inputRequired({ sure: elicitForm("Sure?", { type: "object" }) }));
+    const reports: unknown[] = [];
+    await using door = await open(server, { sessions: false, report: (report) => void reports.push(report) });
+    for (const name of ["ask", "return"]) {
+      const body = request(1, "tools/call", { name });
+      const answer = await door.ask({ headers: { "mcp-protocol-version": "2025-11-25" }, body });
+      expect(parse(answer.body).error).toMatchObject({
+        code: -32_600,
+        message: "Input cannot be requested from clients of 2025-11-25 here: it takes a session (sessions: false)",
+      });
+    }
+    expect(reports).toEqual([]);
+  },
+);
 
 /** Callers say who they are, and that is believed. */
 const authenticate: Extract<Auth, (request: never) => unknown> = ({ header }) => ({

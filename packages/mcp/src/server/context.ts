@@ -23,6 +23,7 @@ import {
   sample,
   type UrlResponse,
 } from "./input/input-requests.js";
+import { cannotRequestInput } from "./input/require-client-capability.js";
 import type { ClientDescription, Operation } from "./servable.js";
 
 /** Options of a request for user input. */
@@ -261,9 +262,8 @@ export class Context {
   }
 
   #input(): Input {
-    const { input } = this.#operation;
-    if (input === undefined)
-      throw new TypeError("Input cannot be requested here: this transport has no way to send requests to the client");
+    const { input, revision } = this.#operation;
+    if (input === undefined) throw cannotRequestInput(revision);
     return input;
   }
 

@@ -83,6 +83,12 @@ export const probeCases: readonly ProbeCase[] = [
     isSilent: true,
   },
   {
+    probe: "XM-12",
+    quirk: { frame: (_text, { id }) => (id === 0 ? [] : undefined) },
+    says: /^there was no answer with the id 0/,
+    isSilent: true,
+  },
+  {
     probe: "XM-4",
     quirk: { frame: (_text, { method }) => (isStrange(method) ? [failure(null, -32_601)] : undefined) },
     says: /^it was answered with error -32601/,

@@ -7,7 +7,7 @@ import {
   metadataPlaces,
 } from "../../shared/client/protected-resource.js";
 import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages } from "../../shared/client/sign-in.js";
-import { toFailureAtUrl } from "../../shared/client/url-failure.js";
+import { keyRemedy, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import { type Check, type CheckResult, type Endpoint, type HttpReply, initialize } from "./check.js";
@@ -42,6 +42,16 @@ export function authorizationChecks(
   };
   let named: NamedInMetadata = {};
   const token = isRefused ? tokenOf(endpoint) : undefined;
+  const challenge = answer.headers.get("www-authenticate");
+  // Another scheme than that of OAuth says that there is no authorization server to examine.
+  if (challenge !== null && !isOauthChallenge(answer))
+    return [
+      {
+        name: "challenge",
+        run: async () => ({ state: "ok", says: `${challenge}: keys of its own`, notes: [keyRemedy] }),
+      },
+      badTokenCheck(endpoint.url, send),
+    ];
   return [
     { name: "challenge", run: async () => challengeResult(answer) },
     {
@@ -98,7 +108,6 @@ function challengeResult(answer: HttpReply): CheckResult {
       'send `WWW-Authenticate: Bearer resource_metadata="…"` with it',
       rule,
     );
-  if (!isOauthChallenge(answer)) return failed(challenge, "OAuth needs the scheme Bearer or DPoP there", rule);
   const notes = [
     ...(challengeParameter(answer, "resource_metadata") !== undefined
       ? []
@@ -132,7 +141,7 @@ async function metadataResult(
   if (found === undefined)
     return failed(
       "no Protected Resource Metadata",
-      "serve it at one of these places; a server with keys of its own has none, and takes them by --bearer-env TOKEN",
+      "serve it at one of these places; a server with keys of its own has none, and takes them by --bearer-env TOKEN or --header-env x-api-key=KEY",
       rule,
       seen,
     );

@@ -1,12 +1,17 @@
 import type { Client, ClientOptions } from "@parlance/mcp/client";
-import type { WireMessage } from "@parlance/wire";
+import { messagesOf, revisionOf } from "@parlance/mcp/protocol";
+import { EntryWriter, type WireMessage } from "@parlance/wire";
 import { openConversation } from "../../shared/client/converse.js";
 import { type Observation, ObservedTarget } from "../../shared/client/observed-target.js";
 import { type Failure, toFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import type { ConversationFlags } from "../../shared/options.js";
 import type { FrameRow } from "../../shared/output/conversation-rows.js";
+import { openRawClient } from "../../shared/target/raw-client.js";
+import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
+import { Subject } from "../check/examination/probe.js";
+import { zeroProbe } from "../check/examination/probes/messages.js";
 
 /** The result of opening a conversation. */
 export type Opened = { readonly client: Client } | { readonly failure: Failure };
@@ -51,6 +56,20 @@ export class Examined {
     if ("client" in opened) await opened.client.close();
     await observed.close();
     return "client" in opened ? opened.client.revision : opened.failure;
+  }
+
+  /** Whether a request with the id 0 has a response, in a conversation of its own. */
+  async answersZero(): Promise<boolean> {
+    const { revision: version } = await this.client();
+    const revision = revisionOf(version);
+    const route = await routeTo(this.target);
+    const writer = new EntryWriter(() => undefined);
+    const raw = openRawClient(route, { ...this.#flags, writer, session: "id 0", revision, stop: this.stop });
+    const subject = new Subject(raw, messagesOf(version));
+    const isOpen = (await subject.open()).is === "passed";
+    const finding = isOpen ? await zeroProbe.ask(subject) : undefined; // Another check says why it is not.
+    await raw.close();
+    return finding?.is !== "failed";
   }
 
   /** The frames so far, in order. */

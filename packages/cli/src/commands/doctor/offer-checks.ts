@@ -154,6 +154,14 @@ export function messagesCheck(examined: Examined): Check {
           brokenByServer(row).map((verdict) => `frame ${row.entry.n}: ${verdict.rule.id} ${verdictText(verdict)}`),
         );
       const { frames } = examined.observed.conversation.tally;
+      if (faults.length === 0 && !(await examined.answersZero()))
+        return {
+          state: "failed",
+          says: "a request with the id 0 has no response",
+          remedy:
+            "a message is a notification if its id is undefined: 0 is an id, and clients on the official SDK begin with it",
+          exitCode: exitCodes.violations,
+        };
       if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
       const remedy = "parlance talk shows these frames";
       return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };

@@ -110,6 +110,14 @@ async function signIn(
   const signIns = await signInsAt(await openStore(), url);
   if (signIns.length === 0) out.print(isChallenged ? "signed in" : `${url.href} requires no sign-in`);
   for (const { lines } of signIns) out.print(...lines);
+  const granted = new Set(signIns.flatMap(({ credentials }) => credentials.tokens?.scopes ?? []));
+  const lacking = (scopes ?? []).filter((scope) => granted.size > 0 && !granted.has(scope));
+  if (lacking.length > 0)
+    err.print(
+      err.style.yellow(
+        `${lacking.map(escapeControls).join(" ")} was not granted: ask the operator of the server for access`,
+      ),
+    );
   if (explain === true && isChallenged) await explainBadTokens(url, out);
   return exitCodes.clean;
 }

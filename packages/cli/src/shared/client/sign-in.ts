@@ -222,7 +222,7 @@ export function signInFailureOf(error: unknown): Failure | undefined {
     seen: [`received  ${received}`, `expected  ${expected}`],
     // The library names its own option; name the option of the command line instead.
     remedy: needsId
-      ? "register a client at the authorization server, and sign in with --client-id <id>; a server with keys of its own takes them by --bearer-env TOKEN"
+      ? "register a client at the authorization server, and sign in with --client-id <id>; a server with keys of its own takes them by --bearer-env TOKEN or --header-env x-api-key=KEY"
       : remedy,
     cause: error,
   });

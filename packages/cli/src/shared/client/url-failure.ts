@@ -51,7 +51,8 @@ function statusOf(error: unknown): number | undefined {
 const anotherPath = "the endpoint of an MCP server is often /mcp, or /sse on old servers";
 
 /** How to authenticate where users do not sign in. */
-export const keyRemedy = "authenticate: --bearer-env TOKEN sends the key or token in that variable";
+export const keyRemedy =
+  "authenticate: --bearer-env TOKEN sends the key or token in that variable, --header-env x-api-key=KEY one in a header of its own";
 
 const remedies: ReadonlyMap<number, string> = new Map([
   [401, keyRemedy],

@@ -90,6 +90,7 @@ export interface SignInFailure {
 
 /** A sign-in that failed. The message has the step, what was received, what was expected and the remedy, and no secret. */
 export class SignInError extends LocalError {
+  override readonly name = "SignInError";
   /** The kind of failure, for programs. */
   readonly failure: SignInFailure;
 

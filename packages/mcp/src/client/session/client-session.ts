@@ -276,6 +276,8 @@ export function quotedForMessage(value: unknown): string {
 
 /** The session expired before the request ran; it is safe to retry it in a new session. */
 export class SessionExpired extends LocalError {
+  override readonly name = "SessionExpired";
+
   constructor(message: string, options?: ErrorOptions) {
     super("closed", message, options);
   }

@@ -45,6 +45,14 @@ export function requireClientCapability(questions: InputRequests, { revision, ca
   }
 }
 
+/** The error where no request can be sent to the client, whatever it has declared: HTTP without sessions, before 2026-07-28. */
+export function cannotRequestInput({ version }: Revision): RpcError {
+  const message = `Input cannot be requested from clients of ${version} here: it takes a session (sessions: false)`;
+  return new RpcError(codes.invalidRequest, message, {
+    reason: "the server has no way to send requests to the client",
+  });
+}
+
 /** The innermost members, e.g. `elicitation.form`. */
 function pathsOf(required: JsonObject): readonly string[] {
   return Object.entries(required).flatMap(([name, inner]) => {

@@ -27,7 +27,7 @@ import {
   tooManyRounds,
 } from "../input/replay.js";
 import type { Binding, StateSeal } from "../input/request-state.js";
-import { type InputClient, requireClientCapability } from "../input/require-client-capability.js";
+import { cannotRequestInput, type InputClient, requireClientCapability } from "../input/require-client-capability.js";
 import type { ClientDescription, Operation, OperationCall, Servable, ServedSession } from "../servable.js";
 import { ToolError } from "../tool-error.js";
 
@@ -323,7 +323,7 @@ export async function askByRequest(
   for (let round = 1; result instanceof InputRequired; round += 1) {
     if (round > maxRounds) throw new Error(tooManyRounds);
     const { input } = operation;
-    if (input === undefined) throw new Error("this transport has no way to send requests to the client");
+    if (input === undefined) throw cannotRequestInput(operation.revision);
     answers = { ...answers, ...(await input.request(result.questions)) };
     result = await run(method, params, operation.again({ answers, state: result.state }));
   }

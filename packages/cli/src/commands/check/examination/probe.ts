@@ -214,7 +214,7 @@ export class Subject {
     const { version } = this.revision;
     const clientInfo = { name: "parlance", version: "0.1.0" };
     const params = { protocolVersion: version, capabilities: {}, clientInfo };
-    const reply = await this.ask(methods.initialize, params, 0);
+    const reply = await this.ask(methods.initialize, params);
     const { answer, http } = reply;
     this.#openingStatus = http?.status;
     if (answer === undefined) return failed(unanswered(methods.initialize, reply));

@@ -22,6 +22,16 @@ const sameId = ({ facts }: Revision): string =>
     ? "Responses MUST include the same ID as the request they correspond to."
     : "Result responses MUST include the same ID as the request they correspond to.";
 
+/** Clients on the official SDK begin with this id, and `if (message.id)` takes their `initialize` for a notification. */
+export const zeroProbe: Probe = {
+  id: "XM-12",
+  level: "must",
+  demands: "A response has the id of its request, also if that is 0",
+  sentence: sameId,
+  page: onMessages("responses"),
+  ask: (subject) => echoes(subject, 0),
+};
+
 /** The probes of JSON-RPC. */
 export const messageProbes: readonly Probe[] = [
   {
@@ -168,6 +178,7 @@ export const messageProbes: readonly Probe[] = [
       return expectError(await subject.send(text, id), [invalidParams, invalidRequest, methodNotFound]);
     },
   },
+  zeroProbe,
 ];
 
 /** The request that every server of a revision answers. */
