@@ -12,10 +12,11 @@ import { errorOf, openWith } from "../session/openings.js";
 
 /** A person who travels, from somewhere, with a model. */
 const traveller: InputHandlers = {
-  elicitation: ({ message }) =>
-    message.startsWith("Who")
-      ? { action: "accept", content: { name: "Ada" } }
-      : { action: "accept", content: { sure: true } },
+  // With two returns, each form leaves the field of the other one undefined.
+  elicitation: ({ message }) => {
+    if (message.startsWith("Who")) return { action: "accept", content: { name: "Ada" } };
+    return { action: "accept", content: { sure: true } };
+  },
   urlElicitation: ({ url }) => ({ action: url.startsWith("https://example.com/") ? "accept" : "decline" }),
   sampling: ({ messages }) => ({
     role: "assistant",

@@ -148,7 +148,7 @@ export const progressRules: readonly Rule[] = [
       "Receivers of cancellation notifications SHOULD: … Not send a response for the cancelled request",
       "Servers receiving cancellation notifications SHOULD: … Not send a response for the cancelled request",
     ),
-    doubt: "the response may have been sent before the cancellation arrived",
+    doubt: "the response may have been sent before the cancellation arrived, which is assumed within a second",
     page: onCancellation,
     correct: nothing,
     on: "message",

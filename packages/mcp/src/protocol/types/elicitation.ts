@@ -120,10 +120,20 @@ export interface ElicitUrlParams extends RequestParams {
 /** Params of `elicitation/create`. */
 export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 
-/** Result of `elicitation/create`. */
+/**
+ * Result of `elicitation/create`.
+ *
+ * @example
+ * const handlers: InputHandlers = {
+ *   elicitation({ message }) {
+ *     if (message.startsWith("Delete")) return { action: "accept", content: { sure: true } };
+ *     return { action: "accept", content: { name: "Ada" } };
+ *   },
+ * };
+ */
 export interface ElicitResult {
   /** The choice of the user: to submit, to refuse, or to dismiss. */
   readonly action: "accept" | "decline" | "cancel";
-  /** The submitted values, if the user accepted. */
-  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
+  /** The submitted values, if the user accepted. A handler may leave fields undefined: they are not sent. */
+  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>> | undefined;
 }
