@@ -86,7 +86,12 @@ async function checkSearch() {
 
 /** axe finds nothing on five pages, in both colour schemes. */
 async function checkAccessibility() {
-  const candidates = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"];
+  const candidates = [
+    process.env.CHROMIUM,
+    "/usr/bin/chromium-headless-shell",
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+  ];
   const executablePath = candidates.find((path) => path !== undefined && existsSync(path));
   if (executablePath === undefined) {
     const message = "there is no Chromium: accessibility is not checked";

@@ -7,6 +7,7 @@ import { inForm } from "../testing/forms.js";
 /** The browser of the system; undefined if it has none. Its tests are skipped then. */
 export const executablePath: string | undefined = [
   process.env.CHROMIUM,
+  "/usr/bin/chromium-headless-shell", // Takes less time than the whole browser.
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
 ].find((path) => path !== undefined && existsSync(path));
