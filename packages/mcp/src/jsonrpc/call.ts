@@ -87,7 +87,10 @@ export function identityOf(auth: Authentication): Identity | undefined {
 
 /** Context of one call while it runs. Its methods may be destructured: `(params, { notify }) => …`. */
 export interface Exchange {
-  /** Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`: `cancelled`, or `closed` at the end of the connection. */
+  /**
+   * Aborted when the caller cancels, a deadline passes, or the connection ends. Its reason is a `LocalError`: `cancelled`, or `closed`
+   * at the end of the connection.
+   */
   readonly signal: AbortSignal;
   /** The id of the request; undefined if the transport has none. */
   readonly id?: Id | undefined;

@@ -151,10 +151,8 @@ function unknownArguments(args: JsonObject, { properties }: JsonObject): readonl
   const names = isObject(properties) ? Object.keys(properties) : [];
   return Object.keys(args)
     .filter((name) => names.length > 0 && !names.includes(name))
-    .map(
-      (name) =>
-        `the tool has no argument ${escapeControls(name)}: ${didYouMean(name, names) ?? `it has ${names.join(", ")}`}`,
-    );
+    .map((name) => `the tool has no argument ${name}: ${didYouMean(name, names) ?? `it has ${names.join(", ")}`}`)
+    .map(escapeControls);
 }
 
 /** Sends a saved request that is not a plain tool call. Arguments are those of a prompt, or members of the params. */
