@@ -107,6 +107,20 @@ test("the revisions that are left when a server at a URL dies are not said to be
   expect(code).toBe(2);
 });
 
+test("a crash a moment after a probe is a failure of that probe, with what the server said on stderr", async () => {
+  const { code, stdout } = await parlance([
+    "check",
+    ...["--revision", latestHandshake.version, "--timeout", "10s"],
+    ...["--", process.execPath, misbehaving, "rejects"],
+  ]);
+  expect(stdout).toMatch(/✖ XM-5 .*\n {10}afterwards ping was not answered: the server ended\n/);
+  expect(stdout).toMatch(
+    /✖ crash the server exited with code 1 in the middle of ping.*\n {10}its last lines on stderr:\n/,
+  );
+  expect(stdout).toMatch(/^ {10}SyntaxError: /m);
+  expect(code).toBe(2);
+});
+
 test("violations of a server are printed with their places, and fail the check", async () => {
   const { code, stdout } = await parlance([
     "check",

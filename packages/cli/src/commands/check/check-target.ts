@@ -9,7 +9,6 @@ import { keyRemedy, missingVariableRemedy, remedyForWords } from "../../shared/c
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
-import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printReport, type ReportFormat } from "../../shared/output/report.js";
 import { newHeader, recordingText, writeNewFile } from "../../shared/recordings/recording-text.js";
@@ -17,7 +16,7 @@ import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, examine } from "./examination/examine.js";
-import { examinationLines, examinationValue } from "./examination-view.js";
+import { examinationLines, examinationValue, lastStderrLines, stderrLines } from "./examination-view.js";
 
 type Concern = CheckReport["failOn"][number];
 
@@ -128,13 +127,11 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
     throw unreachable(title, escapeControls(await reasonOf(target.url, lost.why)));
   const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
-  const stderr = stderrLines(conversation);
+  const [start] = conversation.rows.flatMap(({ entry }) => (entry.k === "e" ? [entry.s] : []));
+  const stderr = start === undefined ? [] : stderrLines(conversation, start); // It was started again for each revision.
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
     exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
-    seen: [
-      ...reasonLines(revisions),
-      ...(stderr.length === 0 ? [] : ["its last lines on stderr:", ...stderr.slice(-mostStderrLines)]),
-    ],
+    seen: [...reasonLines(revisions), ...lastStderrLines(stderr)],
     remedy: missingVariableRemedy(stderr) ?? "parlance doctor finds out why",
   });
 }
@@ -146,16 +143,6 @@ function reasonLines(revisions: Examination["revisions"]): readonly string[] {
   const versionsOf = (why: string | undefined): readonly string[] =>
     revisions.filter(({ notSpoken }) => notSpoken === why).map(({ revision }) => revision.version);
   return reasons.map((why) => `${spanText(versionsOf(why))}: ${why}`);
-}
-
-/** The most lines of stderr in a failure. */
-const mostStderrLines = 12;
-
-/** The lines that the server wrote to stderr at its first start: it was started again for each revision. */
-function stderrLines({ rows }: Examination["conversation"]): readonly string[] {
-  const [first, ...others] = rows.flatMap(({ entry }) => (entry.k === "e" ? [entry] : []));
-  if (first === undefined) return [];
-  return [first, ...others.filter(({ s }) => s === first.s)].flatMap((entry) => wordsOf(entry).split("\n"));
 }
 
 /** Why a server cannot be reached. It opens a connection, because `fetch` blocks some ports without a connection. */

@@ -1,6 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type CheckReport, levelOf, sentenceOf, specOf, type Verdict, wording } from "@parlance/wire";
 import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js";
+import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
 import { expectationLines } from "../../shared/output/report-text.js";
@@ -26,7 +27,7 @@ interface Shown {
 
 /** The result of an examination as text: each revision, then the failed probes, or all probes. */
 export function examinationLines(
-  { revisions, verdicts, failures, waiting }: Examination,
+  { revisions, verdicts, failures, waiting, conversation }: Examination,
   report: CheckReport,
   look: Look,
   { all, isInterrupted, isRecorded, refused }: Shown,
@@ -66,7 +67,7 @@ export function examinationLines(
     ...lines,
     ...findings.flatMap((finding) => findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look)),
     ...violationLines(bad, isRecorded, look),
-    ...crashLines(crashes, isRecorded, look),
+    ...crashLines(crashes, conversation, isRecorded, look),
     ...portabilityLines(refused, isRecorded, look),
     ...waitingLines(waiting, look),
     ...expectationLines(report, look.style),
@@ -148,21 +149,45 @@ function demandLines(start: string, demands: string, width: number): readonly st
   return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
 }
 
-function crashLines(crashes: CheckReport["crashes"], isRecorded: boolean, { style, width }: Look): readonly string[] {
+/** One entry per kind of crash, with what the server wrote to stderr before the first of its kind. */
+function crashLines(
+  crashes: CheckReport["crashes"],
+  conversation: Examination["conversation"],
+  isRecorded: boolean,
+  { style, width }: Look,
+): readonly string[] {
   const indent = " ".repeat(idWidth + 4);
-  const texts = crashes
-    .map(({ crash }) => wording.crash(crash))
-    .map((text) => (isRecorded ? text : text.replace(/ \(frame \d+\)/, "")));
   /** The crash without its frame: a probe crashes the server in each revision. */
-  const kindOf = (text: string): string => text.replace(/ \(frame \d+\).*/, "");
-  const kinds = texts.map(kindOf);
-  const firsts = texts.filter((text, index) => kinds.indexOf(kindOf(text)) === index);
-  return firsts.flatMap((text) => {
-    const times = kinds.filter((kind) => kind === kindOf(text)).length;
+  const kindOf = ({ crash }: CheckReport["crashes"][number]): string =>
+    wording.crash(crash).replace(/ \(frame \d+\).*/, "");
+  const kinds = crashes.map(kindOf);
+  const firsts = crashes.filter((_each, index) => kinds.indexOf(kinds[index] ?? "") === index);
+  return firsts.flatMap((each) => {
+    const { crash } = each;
+    const words = wording.crash(crash);
+    const text = isRecorded ? words : words.replace(/ \(frame \d+\)/, "");
+    const times = kinds.filter((kind) => kind === kindOf(each)).length;
     const like = times > 1 ? `; ${count(times - 1, "more crash", "more crashes")} like it` : "";
     const [first = "", ...more] = wrapWords(text + like, width - indent.length);
-    return [`  ${style.red("✖")} ${left("crash", idWidth)}${first}`, ...more.map((line) => indent + line)];
+    return [
+      `  ${style.red("✖")} ${left("crash", idWidth)}${first}`,
+      ...more.map((line) => indent + line),
+      ...lastStderrLines(stderrLines(conversation, crash.session)).map((line) => style.dim(indent + line)),
+    ];
   });
+}
+
+/** The lines that the server wrote to stderr in a session. */
+export function stderrLines({ rows }: Examination["conversation"], session: string): readonly string[] {
+  return rows.flatMap(({ entry }) => (entry.k === "e" && entry.s === session ? wordsOf(entry).split("\n") : []));
+}
+
+/** The most lines of stderr that are shown. */
+const mostStderrLines = 12;
+
+/** The last lines of stderr with a heading; none without a line. */
+export function lastStderrLines(lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ["its last lines on stderr:", ...lines.slice(-mostStderrLines)];
 }
 
 function waitingLines(waiting: Examination["waiting"], { style, width }: Look): readonly string[] {
