@@ -201,7 +201,8 @@ export function refusedState(): RpcError {
   return invalidParams("Invalid params", [
     {
       path: "/requestState",
-      message: "is not a state of this call, was used before, or has expired: make the call again without it",
+      message:
+        "is not a state of this call, was used before, has expired, or is from a process with other secrets: make the call again without it",
     },
   ]);
 }
