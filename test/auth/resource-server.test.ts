@@ -232,13 +232,23 @@ const now = (): number => Math.floor(Date.now() / 1000);
 
 describe("S25 and S27: a token that is not valid for this server gets 401, and the operator the reason", () => {
   const wrong: readonly (readonly [what: string, claims: Claims, reason: RegExp, header: Claims])[] = [
-    ["another audience", { aud: "https://other.example/mcp" }, /"aud"/, {}],
+    [
+      "another audience",
+      { aud: "https://other.example/mcp" },
+      /unexpected "aud" claim value: it is "https:\/\/other\.example\/mcp", expected https:\/\/mcp\.example\/mcp$/,
+      {},
+    ],
     ["a prefix of the audience", { aud: "https://mcp.example" }, /"aud"/, {}],
     ["an extension of the audience", { aud: `${audience}/more` }, /"aud"/, {}],
-    ["an array without it", { aud: ["https://a.example", "https://b.example"] }, /"aud"/, {}],
-    ["no audience", { aud: undefined }, /"aud"/, {}],
+    [
+      "an array without it",
+      { aud: ["https://a.example", "https://b.example"] },
+      /it is "https:\/\/a.example https:\/\/b.example"/,
+      {},
+    ],
+    ["no audience", { aud: undefined }, /missing required "aud" claim, expected https:/, {}],
     ["an ID token, whose audience is the client", { aud: "app" }, /"aud"/, { typ: "JWT" }],
-    ["another issuer", { iss: "https://evil.example" }, /"iss"/, {}],
+    ["another issuer", { iss: "https://evil.example" }, /it is "https:\/\/evil.example", expected http/, {}],
     ["no expiry", { exp: undefined }, /"exp"/, {}],
     ["expired by two minutes", { exp: now() - 120 }, /"exp"/, {}],
     ["expired by one minute", { exp: now() - 60 }, /"exp"/, {}],

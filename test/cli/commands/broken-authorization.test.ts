@@ -83,6 +83,15 @@ const faults: readonly Fault[] = [
     login: ["server-metadata", "status 404", "has to serve its metadata"],
   },
   {
+    name: "the authorization server does not run",
+    plant(_, server) {
+      const body = JSON.stringify({ resource: server.url, authorization_servers: ["http://127.0.0.1:2"] });
+      answer(server, wellKnown, 200, json, body);
+    },
+    doctor: ["sign-in", "connect ECONNREFUSED 127.0.0.1:2", "check that the authorization server runs"],
+    login: ["server-metadata", "connect ECONNREFUSED 127.0.0.1:2", "check that the authorization server runs"],
+  },
+  {
     name: "users would sign in at a page without TLS",
     plant: ({ behaviour }) =>
       void Object.assign(behaviour, { metadata: { authorization_endpoint: "http://auth.example/authorize" } }),

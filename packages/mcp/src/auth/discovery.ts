@@ -1,6 +1,6 @@
 import { type AuthorizationServer, OperationProcessingError, processDiscoveryResponse } from "oauth4webapi";
 import { isObject } from "../base/json.js";
-import { thrownText } from "../jsonrpc/errors.js";
+import { causeText } from "../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch, type OwnFetch } from "./bounded-fetch.js";
 
 /** The response at one of the places where the metadata of an authorization server can be. */
@@ -56,7 +56,7 @@ export async function findServerMetadata(
       places.push(otherIssuer(url, status, metadata.issuer));
     } catch (error) {
       const found = issuerIn(error);
-      const problem = status === undefined || status === 200 ? thrownText(error) : `status ${status}`;
+      const problem = status === undefined || status === 200 ? causeText(error) : `status ${status}`;
       if (found !== undefined) places.push(otherIssuer(url, status, found));
       else places.push({ url, problem, ...(status === undefined ? {} : { status }) });
     }

@@ -100,6 +100,18 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
+/**
+ * The text of an error of `fetch`, which reports only that it failed: the reason is the innermost cause. A function of the application is
+ * named.
+ */
+export function causeText(error: unknown): string {
+  if (error instanceof HookError) return `${error.hook} failed: ${causeText(error.cause)}`;
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  if (!(at instanceof Error)) return thrownText(at);
+  return at.message === "" && "code" in at ? String(at.code) : at.message;
+}
+
 /** One invalid argument: where (a JSON pointer into params) and why. */
 export type ParamsFault = Readonly<{
   /** A JSON pointer to the place; empty for the params themselves. */

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { RequestPlaces } from "../request-places.js";
 import type { AuthRequest } from "../resource-server.js";
@@ -163,7 +163,7 @@ export class Clients {
       this.#fetching.get(url) ??
       this.#places.use(address, () =>
         this.#fetch(url)
-          .catch((error: unknown) => thrownText(error))
+          .catch((error: unknown) => causeText(error))
           .finally(() => this.#fetching.delete(url)),
       );
     if (fetching === undefined)

@@ -4,8 +4,8 @@ import {
   refreshTokenGrantRequest,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import { type Fetch, innermost } from "../../http/client/http-target.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import type { Fetch } from "../../http/client/http-target.js";
+import { causeText, thrownText } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import { faultsToConsole } from "../../jsonrpc/report.js";
 import { hostKind, mayLeadTo } from "../addresses.js";
@@ -74,7 +74,7 @@ export class AccessTokens {
       return (await this.renew(tokens, undefined, true)).tokens;
     } catch (error) {
       if (isExpired(tokens, 0)) throw error;
-      this.report("refresh", `the token could not be renewed, and is used while it is valid: ${innermost(error)}`);
+      this.report("refresh", `the token could not be renewed, and is used while it is valid: ${causeText(error)}`);
       return tokens; // It is valid for some more seconds, in which the authorization server may respond again.
     }
   }
@@ -234,9 +234,11 @@ export class AccessTokens {
       received: placesText(places),
       expected: `metadata of ${issuer}`,
       remedy:
-        other === undefined
-          ? "the authorization server has to serve its metadata (RFC 8414 or OpenID Connect Discovery)"
-          : "`authorization_servers` of the MCP server and `issuer` of the authorization server have to be the same text",
+        other !== undefined
+          ? "`authorization_servers` of the MCP server and `issuer` of the authorization server have to be the same text"
+          : places.every(({ status }) => status === undefined)
+            ? "check that the authorization server runs, and that this machine can reach it"
+            : "the authorization server has to serve its metadata (RFC 8414 or OpenID Connect Discovery)",
     });
   }
 
@@ -320,7 +322,7 @@ export class AccessTokens {
         });
         return response;
       } catch (error) {
-        this.report(kind, `${exchange.method} ${exchange.url}: ${innermost(error)}`, exchange);
+        this.report(kind, `${exchange.method} ${exchange.url}: ${causeText(error)}`, exchange);
         throw error;
       }
     };

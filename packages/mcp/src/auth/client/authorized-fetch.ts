@@ -1,5 +1,5 @@
 import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
-import { HookError, LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { causeText, LocalError } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
 import { fetchWithProof, type TokenKey } from "./bound-tokens.js";
@@ -48,8 +48,7 @@ export function authorizedFetch(given: TokenSettings, how: GrantSettings): HttpA
 /** Errors of the token store, for instance: they do not mean that the server cannot be reached. */
 function asLocalError(error: unknown): never {
   if (error instanceof LocalError) throw error;
-  const text = error instanceof HookError ? error.message : thrownText(error);
-  throw new LocalError("refused", `no access token: ${text}`, { cause: error });
+  throw new LocalError("refused", `no access token: ${causeText(error)}`, { cause: error });
 }
 
 function send(

@@ -10,7 +10,7 @@ import {
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
 import { isObject } from "../../base/json.js";
-import { innermost } from "../../http/client/http-target.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { type TokenKey, withNonce } from "./bound-tokens.js";
@@ -148,7 +148,7 @@ export async function endpointError(error: unknown): Promise<EndpointError> {
     const [type = ""] = (headers.get("content-type") ?? "").split(";");
     return { text: `status ${status} with ${type === "" ? "no Content-Type" : excerpt(type)}` };
   }
-  return { text: innermost(error) };
+  return { text: causeText(error) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.js";
-import { innermost } from "../../http/client/http-target.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { metadataPaths } from "../resource-server.js";
@@ -39,7 +39,7 @@ export async function readResourceMetadata(
   const wellKnown = metadataPaths({ resource: server.href }).map((path) => `${origin}${path}`);
   const problems: string[] = [];
   for (const url of new Set(named === undefined ? wellKnown : [named, ...wellKnown])) {
-    const found = await readDocument(url, request).catch((error: unknown) => innermost(error));
+    const found = await readDocument(url, request).catch((error: unknown) => causeText(error));
     if (typeof found === "string") problems.push(`${url}: ${found}`);
     else return check(server, url, found, preferred);
   }

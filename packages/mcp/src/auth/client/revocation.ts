@@ -1,7 +1,7 @@
 import { type AuthorizationServer, processRevocationResponse, revocationRequest } from "oauth4webapi";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Fetch } from "../../http/client/http-target.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { mayLeadTo } from "../addresses.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { findServerMetadata, placesText } from "../discovery.js";
@@ -68,7 +68,7 @@ export async function revokeTokens(
       return { kind: "failed", reason: "the client id is not known, or its secret has expired" };
     return await revokeAt(metadata, client, tokens ?? {}, request);
   } catch (error) {
-    return { kind: "failed", reason: thrownText(error) };
+    return { kind: "failed", reason: causeText(error) };
   }
 }
 

@@ -8,7 +8,7 @@ import {
   processIntrospectionResponse,
 } from "oauth4webapi";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
@@ -103,7 +103,7 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
       said = await processIntrospectionResponse(known, client, response);
     } catch (error) {
       if (introspectionEndpoint === undefined) server = undefined;
-      return { kind: "unavailable", reason: `${issuer} did not introspect a token: ${thrownText(error)}` };
+      return { kind: "unavailable", reason: `${issuer} did not introspect a token: ${causeText(error)}` };
     }
     return verificationOf(said, issuer, audience);
   });

@@ -1,7 +1,8 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from "jose";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject } from "../../base/json.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { causeText } from "../../jsonrpc/errors.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
@@ -93,18 +94,34 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   const [resource = options.resource ?? ""] = options.resource === undefined ? audiences : [options.resource];
   return protect("jwtAuth", resource, [issuer], options, async (token, included) => {
     const verified = await keys.use(async (jwks) => {
-      const { payload, protectedHeader } = await jwtVerify(token, jwks, {
-        issuer,
-        audience: audiences,
-        algorithms: [...algorithms],
-        clockTolerance,
-        requiredClaims: ["exp"],
-      });
-      const { typ } = protectedHeader;
-      return tokenTypes.has(typ?.toLowerCase()) ? payload : `its type is ${typ}, which is no access token`;
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, jwks, {
+          issuer,
+          audience: audiences,
+          algorithms: [...algorithms],
+          clockTolerance,
+          requiredClaims: ["exp"],
+        });
+        const { typ } = protectedHeader;
+        return tokenTypes.has(typ?.toLowerCase()) ? payload : `its type is ${typ}, which is no access token`;
+      } catch (error) {
+        const wrong = wrongClaim(error, issuer, audiences);
+        if (wrong === undefined) throw error;
+        return wrong;
+      }
     });
     return "kind" in verified ? verified : identityOfClaims(verified.claims, included);
   });
+}
+
+/** What a token of the issuer has in a claim, and what it should have; undefined for any other error. */
+function wrongClaim(error: unknown, issuer: string, audiences: readonly string[]): string | undefined {
+  if (!(error instanceof errors.JWTClaimValidationFailed)) return undefined;
+  const { claim, payload, code, message } = error;
+  const wanted = claim === "iss" ? issuer : claim === "aud" ? audiences.join(" or ") : undefined;
+  if (wanted === undefined) return undefined;
+  const found = payload[claim] === undefined ? "" : `: it is ${excerpt([payload[claim]].flat().join(" "))}`;
+  return `${code}: ${message}${found}, expected ${wanted}`;
 }
 
 function identityOfClaims(
@@ -194,7 +211,7 @@ class IssuerKeys {
       if (result instanceof Response) this.#wereFetched = true;
       return result;
     } catch (error) {
-      const reason = `the keys of ${this.#issuer} could not be fetched: ${thrownText(error)}`;
+      const reason = `the keys of ${this.#issuer} could not be fetched: ${causeText(error)}`;
       this.#failure = { at: Date.now(), reason };
       throw new KeysUnavailable(reason, { cause: error });
     }

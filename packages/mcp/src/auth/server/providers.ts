@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.js";
-import { thrownText } from "../../jsonrpc/errors.js";
+import { causeText } from "../../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { jwtAuth, scopesOf } from "./jwt-auth.js";
@@ -310,7 +310,7 @@ function remote(
         return { kind: "invalid", reason: "it has expired" };
       return { kind: "identity", identity: identityOfToken({ issuer, ...caller }) };
     } catch (error) {
-      return { kind: "unavailable", reason: `${issuer} did not verify a token: ${thrownText(error)}` };
+      return { kind: "unavailable", reason: `${issuer} did not verify a token: ${causeText(error)}` };
     }
   });
   return protect(what, resource, [issuer], options, (token, included, address) =>

@@ -1,6 +1,6 @@
 import type { MembersOf } from "../../base/check-members.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
-import { HookError, LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { causeText, LocalError, thrownText } from "../../jsonrpc/errors.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
 import { excerpt } from "../../jsonrpc/report.js";
 
@@ -149,19 +149,7 @@ function givenUp(what: string, cause: unknown): LocalError {
 }
 
 function unreachable(what: string, { origin }: URL, cause: unknown): LocalError {
-  return new LocalError("closed", `${what}: ${origin} cannot be reached: ${innermost(cause)}`, { cause });
-}
-
-/**
- * The text of an error of `fetch`, which reports only that it failed: the reason is the innermost cause. A function of the application is
- * named.
- */
-export function innermost(error: unknown): string {
-  if (error instanceof HookError) return `${error.hook} failed: ${innermost(error.cause)}`;
-  let at = error;
-  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
-  if (!(at instanceof Error)) return thrownText(at);
-  return at.message === "" && "code" in at ? String(at.code) : at.message;
+  return new LocalError("closed", `${what}: ${origin} cannot be reached: ${causeText(cause)}`, { cause });
 }
 
 /** The server rejected a request with an HTTP status, without a JSON-RPC error. */
