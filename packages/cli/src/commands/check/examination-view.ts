@@ -172,7 +172,9 @@ function crashLines(
     return [
       `  ${style.red("✖")} ${left("crash", idWidth)}${first}`,
       ...more.map((line) => indent + line),
-      ...lastStderrLines(stderrLines(conversation, crash.session)).map((line) => style.dim(indent + line)),
+      ...lastStderrLines(stderrLines(conversation, crash.session)).map((line) =>
+        style.dim(indent + cut(line, width - indent.length)),
+      ),
     ];
   });
 }
@@ -185,9 +187,10 @@ export function stderrLines({ rows }: Examination["conversation"], session: stri
 /** The most lines of stderr that are shown. */
 const mostStderrLines = 12;
 
-/** The last lines of stderr with a heading; none without a line. */
+/** The last lines of stderr with a heading, without empty ones; none without a line. */
 export function lastStderrLines(lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : ["its last lines on stderr:", ...lines.slice(-mostStderrLines)];
+  const last = lines.filter((line) => line.trim() !== "").slice(-mostStderrLines);
+  return last.length === 0 ? [] : ["its last lines on stderr:", ...last];
 }
 
 function waitingLines(waiting: Examination["waiting"], { style, width }: Look): readonly string[] {
