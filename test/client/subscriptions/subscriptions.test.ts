@@ -1,6 +1,7 @@
 import { handshakeVersions, versions } from "@parlance/mcp";
 import { connect, RpcError, type ServerChange, type Subscription } from "@parlance/mcp/client";
 import type { Report } from "@parlance/mcp/jsonrpc";
+import { serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
 import { assertNoLeaks } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
@@ -26,6 +27,18 @@ async function changes(subscription: Subscription, count: number): Promise<reado
 }
 
 describe.each(versions)("in %s, a subscription", (revision) => {
+  test("receives a change right after it was opened, over HTTP", async () => {
+    const server = library();
+    await using http = await serveHttp(server, { port: 0 });
+    await using client = await connect(http.url, { revision });
+    await using lists = await client.subscribe({ toolsListChanged: true });
+    server.tool("late", {}, () => "");
+    expect(await changes(lists, 1)).toEqual([{ kind: "list", list: "tools" }]);
+    await using book = await client.resources.subscribe("book:1");
+    server.changed.resource("book:1");
+    expect(await changes(book, 1)).toEqual([{ kind: "resource", uri: "book:1" }]);
+  });
+
   test("receives updates of a resource until it is closed", async () => {
     const server = library();
     await using client = await connect(server, { revision });

@@ -3,7 +3,7 @@ import type { Client, ClientCallOptions } from "@parlance/mcp/client";
 import { describe, expect, test } from "vitest";
 import { misbehaving, parlance } from "../../cli/run.js";
 import { errorOf, openWith } from "../../client/session/openings.js";
-import { modern, parse, success } from "../../testing/frames.js";
+import { failure, modern, parse, success } from "../../testing/frames.js";
 
 type Verb = readonly [string, (client: Client, options: ClientCallOptions) => Promise<unknown>, object];
 
@@ -44,7 +44,11 @@ describe.each(versions)("C8: in %s, a server with no capabilities is asked by a 
 
 test("C8: a subscription can be insisted on", async () => {
   await using open = await openWith("2025-11-25", {}, {});
-  await using subscription = await open.client.subscribe(undefined, { unadvertised: true });
+  const subscribing = open.client.subscribe(undefined, { unadvertised: true });
+  const { id = "", method } = parse(await open.peer.next());
+  expect(method).toBe("ping");
+  open.peer.send(failure(id, -32_601, "Method not found")); // An answer in any case: the server has what was sent before.
+  await using subscription = await subscribing;
   expect(subscription.filter).toEqual({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true });
 });
 

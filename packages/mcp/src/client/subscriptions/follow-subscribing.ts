@@ -8,7 +8,7 @@ import { type Follow, type FollowOptions, readChange } from "./follow.js";
 
 /**
  * Subscribes with `resources/subscribe`, in one session of the handshake era. Changes of lists need no subscription: the server
- * sends them to every client.
+ * sends them to every client. A ping shows that it has the session by now.
  * https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
  */
 export function followBySubscribing(
@@ -27,6 +27,11 @@ export function followBySubscribing(
       forget();
       await Promise.all(acquired.splice(0).map((uri) => subscribed.release(uri)));
     };
+    if (resourceSubscriptions === undefined)
+      await reach(call, options).catch((error: unknown) => {
+        forget();
+        throw error;
+      });
     const refusals = await acquire(subscribed, resourceSubscriptions ?? [], options, acquired);
     const isFatal = (error: unknown): boolean => !(error instanceof RpcError);
     const isNothing = acquired.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
@@ -54,6 +59,22 @@ export function followBySubscribing(
       },
     };
   };
+}
+
+/** Milliseconds for the answer to a ping. */
+const patience = 5_000;
+
+/**
+ * Resolves when the server has received everything that was sent so far, `notifications/initialized` above all: before it, a server
+ * tells of no change. A server that does not answer pings is not refused.
+ * @throws LocalError `closed` or `cancelled`
+ */
+async function reach(call: SessionCall, { timeout = patience, ...options }: FollowOptions): Promise<void> {
+  try {
+    await call(methods.ping, undefined, { ...options, timeout: Math.min(timeout, patience) });
+  } catch (error) {
+    if (error instanceof LocalError && (error.reason === "closed" || error.reason === "cancelled")) throw error;
+  }
 }
 
 /** Subscribes to each URI; returns the errors. */

@@ -1,6 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
+import { settlesWithin } from "../../base/settles-within.js";
 import { SessionExpired } from "../../client/session/client-session.js";
 import { type OpenOptions, openMembers } from "../../client/session/open-session.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
@@ -24,6 +25,12 @@ const grace = 2_000;
 
 /** The stream is optional; servers without it use one of these statuses. */
 const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** The requests that wait for the stream. After a ping, everything that the server has sent before its answer should be here. */
+const needsStream: ReadonlySet<string | undefined> = new Set([methods.subscribe, methods.ping]);
+
+/** Milliseconds that they wait at most. */
+const streamPatience = 1_000;
 
 /** The number of bytes read of a response without content. */
 const emptyBytes = 64 * 1024;
@@ -53,6 +60,8 @@ export class RemoteSession implements Channel {
   #version: string | undefined;
   #resumed: Deferred<void> | undefined;
   #listening: Promise<void> | undefined;
+  /** Resolves when the stream of the session is open, or not offered. */
+  readonly #streamed = deferred<void>();
   #closing: Promise<void> | undefined;
 
   constructor(target: HttpTarget, { random = Math.random, lenient = false, ...options }: HttpTransportOptions) {
@@ -136,6 +145,8 @@ export class RemoteSession implements Channel {
     const { what, signal } = post;
     post.expectAcceptance((error) => this.#lose(post, error));
     try {
+      // What the server sends because of it arrives on the stream, and not every server keeps that for one that opens later.
+      if (this.#listening !== undefined && needsStream.has(post.method)) await this.#untilStreamed();
       if (this.#phase === "ending") throw this.#notTaken(post);
       const response = await this.#target.send(what, {
         method: "POST",
@@ -233,6 +244,12 @@ export class RemoteSession implements Channel {
     this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
 
+  /** Not for long: an intermediary may hold back the head of the response until there is an event. */
+  async #untilStreamed(): Promise<void> {
+    await settlesWithin(this.#streamed.promise, streamPatience, this.#settings.clock);
+    this.#streamed.resolve();
+  }
+
   /** Reads messages that do not belong to a POST. Never rejects. */
   async #listen(): Promise<void> {
     const what = "the stream of the session";
@@ -241,7 +258,7 @@ export class RemoteSession implements Channel {
     let isOffered = false;
     try {
       const stream = this.#stream({ what, signal, isEndless: true, isOver: () => false, take });
-      const first = await stream.reconnect(undefined);
+      const first = await stream.reconnect(undefined).finally(() => this.#streamed.resolve());
       isOffered = first !== undefined;
       await readResumable(stream, first);
     } catch (error) {
