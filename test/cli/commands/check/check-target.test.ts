@@ -121,6 +121,31 @@ test("a crash a moment after a probe is a failure of that probe, with what the s
   expect(code).toBe(2);
 });
 
+test("a tool that is marked destructive is not called; another is, by a server that does not check arguments", async () => {
+  const check = (...words: readonly string[]) =>
+    parlance([
+      "check",
+      ...["--revision", latestHandshake.version, "--all", "--json", "--timeout", "10s"],
+      ...["--", process.execPath, misbehaving, "unchecked", ...words],
+    ]);
+  const probesOf = ({ stdout }: { readonly stdout: string }): Map<string, string> =>
+    new Map(examined(stdout).revisions[0]?.probes.map(({ id, is, says }) => [id, `${is} ${says ?? ""}`]));
+  const left = probesOf(await check());
+  expect(left.get("XF-7")).toMatch(/^skipped/);
+  const ran = probesOf(await check("touch"));
+  expect(ran.get("XF-7")).toBe('failed "touch" ran without them');
+});
+
+test("a server without ping fails the probe of that alone", async () => {
+  const { stdout } = await parlance([
+    "check",
+    ...["--revision", latestHandshake.version, "--json", "--timeout", "10s"],
+    ...["--except", "XM-5,XM-6", "--", process.execPath, misbehaving, "unchecked"],
+  ]);
+  const [{ probes = [] } = {}] = examined(stdout).revisions;
+  expect(probes.filter(({ is }) => is === "failed").map(({ id }) => id)).toEqual(["XL-1", "XM-11", "XF-5"]);
+});
+
 test("violations of a server are printed with their places, and fail the check", async () => {
   const { code, stdout } = await parlance([
     "check",

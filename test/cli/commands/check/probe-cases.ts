@@ -179,7 +179,7 @@ export const probeCases: readonly ProbeCase[] = [
     quirk: answering("tools/call", { content: [] }, isUnknown),
     says: /^a result .* expected error -32602$/,
   },
-  { probe: "XF-7", quirk: answering("tools/call", { content: [] }), says: /^"add" took none of them$/ },
+  { probe: "XF-7", quirk: answering("tools/call", { content: [] }), says: /^"add" ran without them$/ },
   { probe: "XF-8", quirk: refuses("tools/call"), says: /^error -32603 .* expected a result$/ },
   { probe: "XF-9", quirk: refuses("resources/read"), says: /^"a:b": error -32603/ },
   {

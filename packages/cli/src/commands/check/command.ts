@@ -73,7 +73,8 @@ Exit codes:
 const about = `Check a recording, or a server, against the rules of the protocol, on a terminal
 or in CI. A server is examined in each revision that it supports, by
 probes from outside. Tools are called only if they are marked read-only, or
-without their required arguments; nothing is changed.`;
+without their required arguments if they are not marked destructive: a server
+that checks arguments refuses that.`;
 
 const examples = `Examples:
   parlance check last

@@ -10,7 +10,8 @@ import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, type ProbeResult, probes, type RevisionResult } from "./examination/examine.js";
-import { noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js";
+import type { Probe, ProbeOutcome } from "./examination/probe.js";
+import { argumentsProbe, noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js";
 
 const idWidth = 6;
 
@@ -92,12 +93,13 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
 const noToolRan =
   "no tool ran: only one that is marked read-only and has no required arguments is called without being asked to; to judge calls, record them with parlance run --call, then parlance check last";
 
-/** Whether a server with tools has none, in any revision, that may be run without asking anybody. */
+/** Whether a server with tools has none, in any revision, that may be run without asking anybody, nor has run one all the same. */
 function ranNoTool(revisions: readonly RevisionResult[]): boolean {
-  const findings = revisions.flatMap(({ results }) =>
-    results.flatMap(({ probe, finding }) => (probe === readOnlyProbe ? [finding] : [])),
-  );
-  return findings.includes(noReadOnlyTool) && findings.every(({ is }) => is === "skipped");
+  const findingsOfProbe = (wanted: Probe): readonly ProbeOutcome[] =>
+    revisions.flatMap(({ results }) => results.flatMap(({ probe, finding }) => (probe === wanted ? [finding] : [])));
+  const findings = findingsOfProbe(readOnlyProbe);
+  const isChecked = findingsOfProbe(argumentsProbe).every(({ is }) => is !== "failed");
+  return isChecked && findings.includes(noReadOnlyTool) && findings.every(({ is }) => is === "skipped");
 }
 
 /** One entry per rule: a server that breaks a rule often does so in every message. */

@@ -8,7 +8,7 @@ import {
   metadataPlaces,
 } from "../../../../shared/client/protected-resource.js";
 import { asNote, failed, type Probe, type ProbeOutcome, passed, quoted, type Subject, skipped } from "../probe.js";
-import { isReadOnly, needsArguments } from "./features.js";
+import { isReadOnly, refusesEmptyCall } from "./features.js";
 
 /** The revisions in which an MCP server is a resource server of OAuth. */
 const asResourceServer: NonNullable<Probe["applies"]> = ({ facts }, transport) =>
@@ -233,7 +233,7 @@ async function namesScopes(subject: Subject): Promise<ProbeOutcome> {
   if (subject.access?.authorization === undefined) return skipped("there is no token");
   const lists = [methods.listTools, methods.listResources, methods.listPrompts];
   const tools = await subject.list(methods.listTools, "tools");
-  const calls = tools.filter((tool) => isReadOnly(tool) || needsArguments(tool)).slice(0, mostCalls);
+  const calls = tools.filter((tool) => isReadOnly(tool) || refusesEmptyCall(tool)).slice(0, mostCalls);
   const requests: readonly (readonly [string, JsonObject])[] = [
     ...lists.map((method) => [method, {}] as const),
     ...calls.map(({ name }) => [methods.callTool, { name, arguments: {} }] as const),

@@ -80,6 +80,16 @@ const lists: readonly List[] = [
   },
 ];
 
+/** Calls a tool without its arguments. It runs where a server does not check them. */
+export const argumentsProbe: Probe = {
+  id: "XF-7",
+  level: "must",
+  demands: "A tool call without required arguments is refused",
+  sentence: "Servers MUST: Validate all tool inputs",
+  page: "server/tools#security-considerations",
+  ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
+};
+
 /** Runs a tool that has no effect and needs nothing. */
 export const readOnlyProbe: Probe = {
   id: "XF-8",
@@ -135,14 +145,7 @@ export const featureProbes: readonly Probe[] = [
         return expectError(reply, [subject.revision.codes.invalidParams]);
       }),
   },
-  {
-    id: "XF-7",
-    level: "must",
-    demands: "A tool call without required arguments is refused",
-    sentence: "Servers MUST: Validate all tool inputs",
-    page: "server/tools#security-considerations",
-    ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
-  },
+  argumentsProbe,
   readOnlyProbe,
   {
     id: "XF-9",
@@ -233,11 +236,13 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
 
 async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = tools.find(needsArguments);
-  if (tool === undefined) return skipped("no tool needs arguments");
+  const callable = tools.filter(refusesEmptyCall);
+  const tool = callable.find(isReadOnly) ?? callable[0];
+  if (tool === undefined)
+    return skipped(`no tool needs arguments${tools.some(needsArguments) ? " that is not marked destructive" : ""}`);
   const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
   const result = reply.answer?.result;
-  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(tool.name)} took none of them`);
+  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(tool.name)} ran without them`);
   if (subject.revision.facts.toolArgumentErrors !== "result" || reply.answer === undefined)
     return expectRefusal(reply, [subject.revision.codes.invalidParams]);
   return asNote(
@@ -246,9 +251,18 @@ async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   );
 }
 
-/** Whether a tool has required arguments, so that a call without arguments has no effect. */
-export function needsArguments({ inputSchema }: JsonObject): boolean {
+function needsArguments({ inputSchema }: JsonObject): boolean {
   return isObject(inputSchema) && Array.isArray(inputSchema.required) && inputSchema.required.length > 0;
+}
+
+/**
+ * Whether a call without arguments has no effect: the server should refuse it. For a server that does not check, tools that are marked
+ * destructive are left out. By the specification all tools without annotations are destructive, so that says nothing.
+ */
+export function refusesEmptyCall(tool: JsonObject): boolean {
+  const { annotations } = tool;
+  const isDestructive = isObject(annotations) && annotations.destructiveHint === true && !isReadOnly(tool);
+  return needsArguments(tool) && !isDestructive;
 }
 
 /** Whether the annotations of a tool say that it only reads. */
