@@ -43,10 +43,17 @@ export const progressRules: readonly Rule[] = [
       return others.length === 0 ? replaced(subject.node, "/params/progressToken", token) : undefined;
     },
     on: "message",
-    *check({ params, operation }, { isWhole }) {
+    *check({ from, params, operation }, session) {
       const { progressToken } = params;
-      if (operation !== undefined || !isWhole || progressToken === undefined) return;
-      yield { says: `no request has the token ${describeValue(progressToken)}`, pointer: "/params/progressToken" };
+      if (operation !== undefined || !session.isWhole || progressToken === undefined) return;
+      const token = describeValue(progressToken);
+      const other = typeof progressToken === "string" ? Number(progressToken) : String(progressToken);
+      const request = session.requestWithToken(otherSide(from), other)?.request;
+      const says =
+        request === undefined
+          ? `no request has the token ${token}`
+          : `the request in frame ${request.frame.n} has the token ${describeValue(other)}, which is not ${token}`;
+      yield { says, pointer: "/params/progressToken" };
     },
   },
   {

@@ -44,7 +44,12 @@ export const flowsCases: readonly RuleCase[] = [
   {
     rule: "P-1",
     breaks: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: 7 }), progress("7", 1)],
-    found: { party: "server", pointer: "/params/progressToken", text: '"7"' },
+    found: {
+      party: "server",
+      pointer: "/params/progressToken",
+      text: '"7"',
+      says: /^the request in frame \d+ has the token 7, which is not "7"$/,
+    },
     legal: (talk) => [...talk.opening(), talk.call(1, "add", { progressToken: "7" }), progress("7", 1)],
   },
   {
