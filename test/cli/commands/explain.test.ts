@@ -2,6 +2,7 @@ import { handshakeVersions } from "@parlance/mcp";
 import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp/protocol";
 import { rules } from "@parlance/wire";
 import { expect, test } from "vitest";
+import { leaving, probes } from "../../../packages/cli/src/commands/check/examination/examine.js";
 import { explain, topics } from "../../../packages/cli/src/commands/explain/explain.js";
 import { spanText } from "../../../packages/cli/src/commands/explain/explanation.js";
 import { notificationNotes, requestNotes } from "../../../packages/cli/src/commands/explain/messages.js";
@@ -135,6 +136,7 @@ test("a probe is explained with its requirement, its transports, and its sentenc
     facts: [
       { label: "in", text: "2025-03-26 to 2025-11-25" },
       { label: "over", text: "HTTP" },
+      { label: "to mend", text: expect.stringContaining("404") as unknown },
     ],
     sentences: [
       {
@@ -144,7 +146,16 @@ test("a probe is explained with its requirement, its transports, and its sentenc
     ],
     spec: ["https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management"],
   });
-  expect(explain("XS-1").explanations).toMatchObject([{ facts: [{}, { label: "over", text: "stdio" }] }]);
+  expect(explain("XS-1").explanations).toMatchObject([
+    {
+      facts: [
+        {},
+        { label: "over", text: "stdio" },
+        {},
+        { label: "code", text: expect.stringContaining("'end'") as unknown },
+      ],
+    },
+  ]);
 });
 
 test("a recommendation, and a rule that no sentence requires, are explained as notes", async () => {
@@ -281,8 +292,8 @@ test.each([
   expect(spanText(versions)).toBe(words);
 });
 
-test("every rule tells how a program is mended, apart from notes on what may be as it is meant", () => {
-  const without = rules.filter(({ id }) =>
+test("every rule and probe tells how a program is mended, apart from notes on what may be as it is meant", () => {
+  const without = [...rules, ...probes, leaving].filter(({ id }) =>
     explain(id).explanations.every(({ facts }) => facts.every(({ label }) => label !== "to mend")),
   );
   expect(without.map(({ id }) => id)).toEqual(["I-5", "I-6", "I-7"]);

@@ -29,8 +29,112 @@ function listChanged(list: string): Mend {
   };
 }
 
-/** By the ids of the rules: the changes that are known, whatever the server or the client does. */
+const unchangedId: Mend = {
+  says: "Take the id from the request as it was parsed; any string and any number is one, also 0",
+  code: "if (message.id !== undefined) send({ jsonrpc: '2.0', id: message.id, result });",
+};
+const keepReading: Mend = {
+  says: "Catch what a line throws, where it is read and in each handler, and read the next one",
+  code: "try { message = JSON.parse(line); } catch { return send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }); }",
+};
+const everyPage: Mend = {
+  says: "Answer with the array of the list, empty if there is nothing, and leave nextCursor out of the last page",
+  code: "send({ jsonrpc: '2.0', id, result: { tools } });",
+};
+const refuse: Mend = {
+  says: "Look the name up first, and answer an unknown one with an error",
+  code: "send({ jsonrpc: '2.0', id, error: { code: -32602, message: 'Unknown tool: ' + name } });",
+};
+const verify: Mend = {
+  says: "Verify signature, issuer, audience and expiry of the token of every request, and answer 401 if one of them is wrong",
+};
+const metadata: Mend = {
+  says: "Serve the metadata at /.well-known/oauth-protected-resource and the path of the server",
+  code: '{ "resource": "https://mcp.example.com/mcp", "authorization_servers": ["https://login.example.com"] }',
+};
+
+/** By the ids of the rules and probes: the changes that are known, whatever the server or the client does. */
 export const mends: Readonly<Record<string, Mend>> = {
+  "XL-1": { says: "Answer ping with an empty result", code: "send({ jsonrpc: '2.0', id, result: {} });" },
+  "XL-2": { says: "Refuse a request whose _meta has no io.modelcontextprotocol/protocolVersion with −32602" },
+  "XL-3": {
+    says: "Refuse a version that the server does not know with −32022, and list those that it knows",
+    code: "error: { code: -32022, message: 'Unsupported protocol version', data: { supported, requested } }",
+  },
+  "XL-4": { says: "Refuse ping with −32601 in this revision, or do not list the revision in supportedVersions" },
+  "XL-5": {
+    says: "Put the server info into _meta of every result",
+    code: "result: { ...result, _meta: { 'io.modelcontextprotocol/serverInfo': { name, version } } }",
+  },
+  "XM-1": {
+    says: "End the list of methods with an error for all others",
+    code: "else send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });",
+  },
+  "XM-2": unchangedId,
+  "XM-3": unchangedId,
+  "XM-4": {
+    says: "Send nothing when a message has no id: it is a notification",
+    code: "if (message.id === undefined) return;",
+  },
+  "XM-5": keepReading,
+  "XM-6": keepReading,
+  "XM-7": { says: 'Refuse a message whose jsonrpc is not "2.0" with −32600' },
+  "XM-8": {
+    says: "Answer each element of an array, or answer initialize with a version that the server knows, not with any that it is asked for: batches are in 2025-03-26 alone",
+  },
+  "XM-9": { says: "Answer each request by itself: keep its id in no variable that requests share" },
+  "XM-10": { says: "Ignore a cancellation of a request that is not running" },
+  "XM-11": { says: "Refuse params that are an array with −32602: in MCP they are an object" },
+  "XM-12": unchangedId,
+  "XF-1": everyPage,
+  "XF-2": everyPage,
+  "XF-3": everyPage,
+  "XF-4": everyPage,
+  "XF-5": { says: "Refuse a cursor that the server has not made with −32602; a server without pages refuses all" },
+  "XF-6": refuse,
+  "XF-7": {
+    says: "Check the arguments against the inputSchema before the tool runs, and return a result with isError that names what is missing",
+    code: "return { content: [{ type: 'text', text: 'city is missing' }], isError: true };",
+  },
+  "XF-8": { says: "Let a read-only tool without required arguments answer a call with {}, or correct its schema" },
+  "XF-9": { says: "Read the resources under the URIs that resources/list has" },
+  "XF-10": { says: "Refuse an unknown URI with −32002, in 2026-07-28 with −32602" },
+  "XF-11": { says: "Refuse an unknown prompt with −32602" },
+  "XF-12": { says: "Refuse a prompt whose required arguments are missing with −32602" },
+  "XF-13": { says: "Compare the level with the eight of the specification, and refuse any other with −32602" },
+  "XH-1": {
+    says: "Refuse a request with 403 if it has an Origin that is not in the list of allowed ones",
+    code: "if (origin !== undefined && !allowed.includes(origin)) response.writeHead(403).end();",
+  },
+  "XH-2": { says: "Refuse a body whose Content-Type is not application/json with 415" },
+  "XH-3": { says: "Refuse a POST whose Accept lacks application/json or text/event-stream with 406" },
+  "XH-4": { says: "Respond to a notification or a response with 202 and no body" },
+  "XH-5": { says: "Forget a session at its DELETE, and respond with 404 to its id from then on" },
+  "XH-6": { says: "Refuse an MCP-Protocol-Version that the server does not know with 400" },
+  "XH-7": { says: "Compare Mcp-Method and Mcp-Name with the body, and refuse a difference with 400 and −32020" },
+  "XH-8": { says: "Respond to a GET with an event stream, or with 405 if the server has none" },
+  "XH-9": { says: "Respond to a DELETE with a success, or with 405 if clients may not end sessions" },
+  "XA-1": { says: "Look at the Authorization header before anything else, and respond with 401 if it is missing" },
+  "XA-2": metadata,
+  "XA-3": { says: "Set the resource of the metadata to the public URL of the server, as clients write it" },
+  "XA-4": metadata,
+  "XA-5": verify,
+  "XA-6": {
+    says: "Say in the challenge that the token is not valid",
+    code: 'headers: { "www-authenticate": \'Bearer error="invalid_token", resource_metadata="https://…"\' }',
+  },
+  "XA-7": verify,
+  "XA-8": { says: "Read the token from the Authorization header alone" },
+  "XA-9": {
+    says: "Name the missing scopes in the challenge",
+    code: 'Bearer error="insufficient_scope", scope="files:read"',
+  },
+  "XA-10": { says: "Keep the user of a session with it, and respond with 404 to a request of another user" },
+  "XA-11": { says: "Leave offline_access out of scope and scopes_supported: a client asks for it by itself" },
+  "XS-1": {
+    says: "End the process when stdin ends",
+    code: "process.stdin.on('end', () => process.exit());",
+  },
   "E-1": {
     says: "Write text as UTF-8; a buffer that was cut between two bytes of a character must be joined before it is decoded",
     code: 'stream.setEncoding("utf8");',

@@ -79,6 +79,8 @@ export function explainProbe(word: string): Explanation | undefined {
       over:
         overChannel.length === 0 ? "HTTP" : overHttp.length === 0 || probe === leaving ? "stdio" : "every transport",
       "a note": doubt === undefined ? undefined : `because ${doubt}`,
+      "to mend": mends[id]?.says,
+      code: mends[id]?.code,
     }),
     sentences,
     wire: [],
