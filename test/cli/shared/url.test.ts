@@ -115,6 +115,16 @@ test.concurrent("a call over HTTP and over a WebSocket prints what the tool retu
   }
 });
 
+test.concurrent("a key without the scopes of a tool is the reason of a refusal", async () => {
+  const server = createServer({ name: "s", version: "1.0.0" });
+  server.tool("hello", { scopes: ["greet"] }, () => "hello");
+  await using http = await serveHttp(server, { auth: () => ({ principal: "me", scopes: [] }) });
+  const { code, stderr } = await parlance(["call", http.url, "hello"]);
+  expect(stderr).toContain("error 40300: Forbidden: the tool hello requires the scope greet");
+  expect(stderr).toContain("  → the key or token does not have these scopes: use one that has them\n");
+  expect(code).toBe(5);
+});
+
 test.concurrent("headers go with every request, and without them a 401 says what to give", async () => {
   const seen: (string | undefined)[] = [];
   await using http = await serveHttp(greeter(), {

@@ -173,6 +173,7 @@ const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
   ["PromptNotFound", { fault: caller("list the prompts again") }],
   ["Unauthorized", { fault: caller("send a token, or one with more permissions") }],
   ["RateLimitExceeded", { fault: caller("wait, and send fewer requests") }],
+  ["Forbidden", { fault: caller("send a key or token with these scopes") }],
   ["Too many requests", { fault: caller("wait for responses, then retry") }],
   ["Request cancelled", { fault: "neither side: the caller cancelled the request" }],
   ["SessionNotFound", { fault: "neither side: the client opens a new session" }],

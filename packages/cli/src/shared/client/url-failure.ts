@@ -1,4 +1,5 @@
 import { HttpError, LocalError, RpcError } from "@parlance/mcp/client";
+import { codes } from "@parlance/mcp/jsonrpc";
 import { Failure, type Stage, toFailure } from "../failure.js";
 import { signInFailureOf } from "./sign-in.js";
 
@@ -9,7 +10,7 @@ export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
   const { message, exitCode } = failure;
   const refused = signInFailureOf(error);
   if (refused !== undefined) return refused;
-  const remedy = error instanceof RpcError ? undefined : remedyFor(error, message);
+  const remedy = error instanceof RpcError ? rpcRemedies.get(error.code) : remedyFor(error, message);
   const seen = failure.seen.filter((line) => line !== ""); // OpenSSL ends its messages with a line feed.
   const details = { exitCode, seen, cause: error };
   return new Failure(message, remedy === undefined ? details : { ...details, remedy });
@@ -61,6 +62,11 @@ const remedies: ReadonlyMap<number, string> = new Map([
   [405, `this path takes no POST: ${anotherPath}`],
   [426, "the server requires a WebSocket: write ws:// or wss://"],
   [429, "too many requests: wait, then try again"],
+]);
+
+/** The remedies for error codes that are not the fault of the call. */
+const rpcRemedies: ReadonlyMap<number, string> = new Map([
+  [codes.forbidden, "the key or token does not have these scopes: use one that has them"],
 ]);
 
 /** The remedy for an HTTP status. */
