@@ -12,7 +12,8 @@ const exitHelp = `Exit codes:
   1  the command line is wrong`;
 
 const logoutExitHelp = `${exitHelp}
-  3  the tokens are deleted, but the authorization server did not revoke them`;
+  3  the tokens are deleted, but the authorization server failed to revoke them
+     (0 if it has no revocation: the output says so)`;
 
 interface LogoutFlags {
   readonly clientId?: string;

@@ -71,7 +71,7 @@ const keysCooldown = 30_000;
  * const auth = jwtAuth({ issuer: "https://login.example.com", audience: "https://mcp.example.com/mcp", scopes: ["notes"] });
  * await serveHttp(server, { port: 3000, auth });
  *
- * @throws TypeError for options that could not protect anything: an issuer without HTTPS, no audience, a symmetric algorithm
+ * @throws TypeError for options that could not protect anything: an issuer without HTTPS, except on this machine, no audience, a symmetric algorithm
  */
 export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   checkMembers("jwtAuth", options, members);
