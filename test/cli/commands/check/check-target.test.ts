@@ -146,6 +146,18 @@ test("a server without ping fails the probe of that alone", async () => {
   expect(probes.filter(({ is }) => is === "failed").map(({ id }) => id)).toEqual(["XL-1", "XM-11", "XF-5"]);
 });
 
+test("a server that mixes up two calls at once breaks R-5", async () => {
+  const { code, stdout } = await parlance([
+    "check",
+    ...["--revision", latestHandshake.version, "--timeout", "3s"],
+    ...["--except", "XM-5,XM-6", "--", process.execPath, misbehaving, "overlaps"],
+  ]);
+  expect(stdout).toMatch(
+    /✖ R-5 (?:.*\n)+? {10}tools\/call look, \/id: the request with the id \d+ was answered already/,
+  );
+  expect(code).toBe(2);
+});
+
 test("violations of a server are printed with their places, and fail the check", async () => {
   const { code, stdout } = await parlance([
     "check",

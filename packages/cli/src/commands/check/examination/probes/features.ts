@@ -234,10 +234,27 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
   return skipped(`there are more than ${mostPages} pages`);
 }
 
+/** The tool that is called without its arguments. */
+function refusing(tools: readonly JsonObject[]): JsonObject | undefined {
+  const callable = tools.filter(refusesEmptyCall);
+  return callable.find(isReadOnly) ?? callable[0];
+}
+
+/** The tool that is run. */
+function reading(tools: readonly JsonObject[]): JsonObject | undefined {
+  return tools.find((each) => isReadOnly(each) && !needsArguments(each));
+}
+
+/** The names of the tools that may be called with no arguments: one that runs, and one that refuses. */
+export async function namesOfCallable(subject: Subject): Promise<readonly unknown[]> {
+  if (!subject.offers("tools")) return [];
+  const tools = await subject.list(methods.listTools, "tools");
+  return [reading(tools), refusing(tools)].flatMap((tool) => (tool === undefined ? [] : [tool.name]));
+}
+
 async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const callable = tools.filter(refusesEmptyCall);
-  const tool = callable.find(isReadOnly) ?? callable[0];
+  const tool = refusing(tools);
   if (tool === undefined)
     return skipped(`no tool needs arguments${tools.some(needsArguments) ? " that is not marked destructive" : ""}`);
   const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
@@ -275,7 +292,7 @@ export const noReadOnlyTool: ProbeOutcome = skipped("no tool is marked read-only
 
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = tools.find((each) => isReadOnly(each) && !needsArguments(each));
+  const tool = reading(tools);
   if (tool === undefined) return noReadOnlyTool;
   return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
 }
