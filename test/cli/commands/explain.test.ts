@@ -303,3 +303,16 @@ test("a code after --, as other programs take what begins like an option, is exp
   const { stdout } = await parlance(["explain", "--", "-32002"]);
   expect(stdout).toBe((await parlance(["explain", "-32002"])).stdout);
 });
+
+test("several words are explained one after the other, and none of them if one is unknown", async () => {
+  const [both, one, other, json, wrong] = await Promise.all([
+    parlance(["explain", "R-5", "XS-1"]),
+    parlance(["explain", "R-5"]),
+    parlance(["explain", "XS-1"]),
+    parlance(["explain", "--json", "R-5", "--", "-32602"]),
+    parlance(["explain", "R-5", "R-500"]),
+  ]);
+  expect(both.stdout).toBe(`${one.stdout}\n${other.stdout}`);
+  expect(jsonLines(json.stdout).map(({ word }) => word)).toEqual(["R-5", "-32602"]);
+  expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([1, "", expect.stringContaining("R-500 is unknown")]);
+});

@@ -111,7 +111,7 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   },
   {
     seen: /this side received (?:a result|an error)\b.* without an id/,
-    remedy: "a notification has no response, and a response has the id of its request: parlance explain R-7 and R-5",
+    remedy: "a notification has no response, and a response has the id of its request: parlance explain R-7 R-5",
   },
   {
     seen: /this side received /,

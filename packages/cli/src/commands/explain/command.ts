@@ -20,6 +20,7 @@ const examples = `Examples:
   parlance explain MethodNotFound
   parlance explain tools/call
   parlance explain tools.listChanged
+  parlance explain R-5 R-7
   parlance explain --json tools/call | jq -r '.explanations[0].spec[]'`;
 
 /** Adds `parlance explain`. */
@@ -28,30 +29,40 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     .command("explain")
     .summary("explain an error code, a method, a capability, a revision, a rule or a probe")
     .description(about)
-    .usage("[options] [code|method|capability|revision|rule|probe]")
-    .argument("[word]", "see above")
-    .option("--json", "print one JSON object, for programs")
+    .usage("[options] [code|method|capability|revision|rule|probe…]")
+    .argument("[words...]", "see above")
+    .option("--json", "print one JSON object for each word, for programs")
     // A negative code begins like an option.
     .allowUnknownOption()
     .addHelpText(
       "after",
       `\nExit codes:\n  0  explained\n  1  the command line is wrong, or the word is unknown\n\n${examples}`,
     )
-    .action((word: string | undefined, flags: ExplainFlags) =>
+    .action((given: readonly string[], flags: ExplainFlags) =>
       invocation.run(async () => {
-        printExplained(word ?? invocation.command?.[0], flags, invocation.out); // `explain -- -32602`
+        const words = [...given, ...(invocation.command ?? [])]; // `explain -- -32602`
+        if (words.length === 0) printTopics(flags, invocation.out);
+        // All are read before one is printed: an unknown word is a wrong command line.
+        const explained = words.map((word) => ({ word, ...explain(word) }));
+        for (const [index, each] of explained.entries()) {
+          if (index > 0 && flags.json !== true) invocation.out.print("");
+          printExplained(each, flags, invocation.out);
+        }
         return exitCodes.clean;
       }),
     );
 }
 
-function printExplained(word: string | undefined, { json }: ExplainFlags, out: Output): void {
-  if (word === undefined) {
-    if (json === true) out.print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
-    else for (const { topic, names } of topics) printNames(topic, names, out);
-    return;
-  }
-  const { remark, explanations } = explain(word);
+function printTopics({ json }: ExplainFlags, out: Output): void {
+  if (json === true) out.print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
+  else for (const { topic, names } of topics) printNames(topic, names, out);
+}
+
+function printExplained(
+  { word, remark, explanations }: ReturnType<typeof explain> & { readonly word: string },
+  { json }: ExplainFlags,
+  out: Output,
+): void {
   if (json === true) {
     out.print(jsonLine({ word, remark, explanations: explanations.map(jsonOf) }));
     return;
