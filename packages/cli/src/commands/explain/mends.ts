@@ -80,7 +80,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "XM-6": keepReading,
   "XM-7": { says: 'Refuse a message whose jsonrpc is not "2.0" with −32600' },
   "XM-8": {
-    says: "Answer each element of an array, or answer initialize with a version that the server knows, not with any that it is asked for: batches are in 2025-03-26 alone",
+    says: "Answer each element of an array, or answer initialize with a version that the server knows, not with any that it is asked for: only one revision has batches",
   },
   "XM-9": { says: "Answer each request by itself: keep its id in no variable that requests share" },
   "XM-10": { says: "Ignore a cancellation of a request that is not running" },
@@ -98,7 +98,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "XF-8": { says: "Let a read-only tool without required arguments answer a call with {}, or correct its schema" },
   "XF-9": { says: "Read the resources under the URIs that resources/list has" },
-  "XF-10": { says: "Refuse an unknown URI with −32002, in 2026-07-28 with −32602" },
+  "XF-10": { says: "Refuse an unknown URI with −32602, or before the stateless era with −32002" },
   "XF-11": { says: "Refuse an unknown prompt with −32602" },
   "XF-12": { says: "Refuse a prompt whose required arguments are missing with −32602" },
   "XF-13": { says: "Compare the level with the eight of the specification, and refuse any other with −32602" },
