@@ -27,7 +27,7 @@ const grace = 2_000;
 const unoffered: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** The requests that wait for the stream. After a ping, everything that the server has sent before its answer should be here. */
-const needsStream: ReadonlySet<string | undefined> = new Set([methods.subscribe, methods.ping]);
+const needsStream: ReadonlySet<string | undefined> = new Set([methods.subscribe, methods.setLevel, methods.ping]);
 
 /** Milliseconds that they wait at most. */
 const streamPatience = 1_000;
