@@ -9,7 +9,10 @@ export type RemoteCall = (method: string, params?: Params, options?: CallOptions
 export interface CallOptions {
   /** Cancels the call: the peer is notified, and the promise rejects with a `LocalError` of reason `cancelled`. Default: none. */
   readonly signal?: AbortSignal;
-  /** Receives what the peer sends for this call before its result. Resets `timeout`. Its failure is reported. Default: it is dropped. */
+  /**
+   * Receives what the peer sends for this call before its result: in plain JSON-RPC, notifications with the `tag` of the call. Resets
+   * `timeout`. Its failure is reported. Default: it is dropped.
+   */
   notify?(method: string, params?: Params): unknown;
   /** Milliseconds without an answer or a notification for this call. Default: the connection's, 60,000. */
   readonly timeout?: number;

@@ -29,7 +29,7 @@ export interface PeerOptions {
    * Turns exceptions of the application into errors that the peer may see. Default: anything but an `RpcError` becomes −32603.
    */
   readonly mapError?: ErrorMapper;
-  /** Receives events that no caller sees. Default: faults are written to the console (stderr), the rest is dropped. */
+  /** Receives events that no caller sees. Default: faults but for an `RpcError`, and peers that do not read, are written to the console (stderr); the rest is dropped. */
   readonly report?: Reporter;
   /** The name that a request refers to, e.g. of a tool, for fault reports. Default: reports name only the method. */
   readonly nameOf?: (method: string, params: Params | undefined) => string | undefined;

@@ -124,7 +124,7 @@ export function faultsToConsole(report: Report): void {
 }
 
 /**
- * A report in one sentence, bounded in length, for messages and logs.
+ * A report as text, for messages and logs: one line, in which what a peer has sent is cut, and for a fault the stack of its error below.
  *
  * @example
  * openConnection(channel, { report: (report) => console.error(describeReport(report)) });
