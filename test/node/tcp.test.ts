@@ -162,7 +162,7 @@ describe("a server on a port", () => {
   test.each(["0.0.0.0", "::", "", "192.0.2.1", "example.com"])(
     "refuses to be reached from outside by %j",
     async (host) => {
-      await expect(serveTcp(greeter().server, { port: 0, host })).rejects.toThrow("plain TCP has no authentication");
+      await expect(serveTcp(greeter().server, { port: 0, host })).rejects.toThrow("plain TCP is not encrypted");
     },
   );
 

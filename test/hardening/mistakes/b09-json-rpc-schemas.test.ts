@@ -92,9 +92,9 @@ describe("B9: a method of plain JSON-RPC with schemas", () => {
   });
 
   test.each([
-    ["wrong", undefined, '"wrong" failed: TypeError: The result of wrong does not fit its schema: it '],
-    ["wrong inside", undefined, "The result of wrong inside does not fit its schema: /a/1 "],
-    ["later", { n: "bad" }, "The result of later does not fit its schema: it is bad"],
+    ["wrong", undefined, '"wrong" failed: TypeError: The result of wrong does not fit its schema: '],
+    ["wrong inside", undefined, "The result of wrong inside does not fit its schema: /a/1: "],
+    ["later", { n: "bad" }, "The result of later does not fit its schema: is bad"],
   ])("a bad result of %s is an internal error, and the report names the method", async (method, params, why) => {
     const { error, reports } = await called(service, method, params);
     expect(error).toEqual({ code: -32_603, message: "Internal error", data: undefined });

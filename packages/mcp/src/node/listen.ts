@@ -121,7 +121,7 @@ function requireListenable(address: ListenAddress): void {
   if ("path" in address) requirePath(address.path);
   else if (address.exposed !== true && !isLoopback(address.host ?? defaultHost)) {
     throw new TypeError(
-      `Any machine that can reach ${describeAddress(address)} could call this server: plain TCP has no authentication. ` +
+      `Any machine that can reach ${describeAddress(address)} could call this server, and plain TCP is not encrypted. ` +
         "Listen on 127.0.0.1, serve over HTTP with authentication, or set `exposed: true`",
     );
   }

@@ -198,8 +198,10 @@ function resultCheck(name: string, check: Check): (result: unknown) => unknown {
     andThen(check(result), (checked) => {
       if (checked.ok) return checked.value;
       const [first] = checked.errors;
-      const place = first?.path === "" || first === undefined ? "it" : first.path;
-      throw new TypeError(`The result of ${name} does not fit its schema: ${place} ${first?.message ?? ""}`);
+      const { path = "", message = "" } = first ?? {};
+      throw new TypeError(
+        `The result of ${name} does not fit its schema: ${path === "" ? message : `${path}: ${message}`}`,
+      );
     });
 }
 

@@ -219,7 +219,10 @@ function revisionLines(
   }
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
-  const words = [`${passed} of ${results.length} passed`, ...(skipped === 0 ? [] : [`${skipped} not applicable`])];
+  const words = [
+    `${passed} of ${results.length - skipped} passed`,
+    ...(skipped === 0 ? [] : [`${skipped} not applicable`]),
+  ];
   return [`${style.bold(revision.version)}  ${words.join(", ")}`];
 }
 
