@@ -1,13 +1,18 @@
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { latest, latestHandshake } from "@parlance/mcp";
 import { serveHttp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import type { Entry } from "@parlance/wire";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
 import { RecordingFolder } from "../../wire/recording/recording-folder.js";
-import { fixture, jsonLines, misbehaving, parlance, toolsServer } from "../run.js";
+import { fixture, jsonLines, main, misbehaving, parlance, toolsServer } from "../run.js";
 
 function methodsOf(entries: readonly Entry[]): readonly unknown[] {
   return entries.flatMap((entry) => {
@@ -317,3 +322,28 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   expect(stderr).toContain("the answer is not a response");
   expect(stdout).toContain("tools/call: last last");
 });
+
+test.each([latestHandshake.version, latest.version])(
+  "in %s, a question stands between the frame that asks and the frame that answers, in one file for both outputs",
+  async (revision) => {
+    const folder = mkdtempSync(join(tmpdir(), "parlance-order-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const server = createServer({ name: "asks", version: "1" });
+    server.tool("borrow", {}, async (_args, ctx) => (await ctx.elicit("Which?", z.object({}))).action);
+    await using http = await serveHttp(server, { port: 0 });
+    for (const target of [[http.url], ["--", process.execPath, fixture("acting-server.js")]]) {
+      const path = join(folder, `${target.length}.txt`);
+      const file = openSync(path, "w");
+      const asked = ["--call", "borrow", "--answer", "decline", "--record", `${path}.parlance.jsonl`];
+      const args = [main, "run", "--once", "--revision", revision, ...asked, ...target];
+      await once(spawn(process.execPath, args, { stdio: ["ignore", file, file] }), "close");
+      closeSync(file);
+      const lines = readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => !line.includes(" http "));
+      const question = lines.findIndex((line) => line.startsWith("the server asks: "));
+      expect(lines[question - 1], lines.join("\n")).toMatch(/server ← .*elicitation\/create/);
+      expect(lines[question + 2]).toMatch(/client → /);
+    }
+  },
+);

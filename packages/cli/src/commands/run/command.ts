@@ -87,9 +87,10 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
           interception,
         )
       : undefined;
-  const answerer = answererIfGiven(flags, target.title, invocation) ?? shown?.acting.inputs;
-  if (interception !== undefined && answerer !== undefined) pauseWhileHeld(interception, answerer.clock);
   const followed = new FollowedRecordings(recorded.path, new TailView(out, flags.json === true));
+  const answerer =
+    answererIfGiven(flags, target.title, invocation, () => followed.untilAsked()) ?? shown?.acting.inputs;
+  if (interception !== undefined && answerer !== undefined) pauseWhileHeld(interception, answerer.clock);
   let failure: Failure | undefined;
   let asked: PageSpoken | undefined;
   const onFailure = (why: Failure): void => {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CheckReport } from "@parlance/wire";
 import { numberedPath } from "../../shared/recorder/recording-name.js";
 import { nameOfRecording } from "../../shared/recordings/find-recording.js";
@@ -7,6 +8,9 @@ import { TailedRecording, type TailView } from "../../shared/recordings/tailed-r
 
 /** Milliseconds between two reads of the files. */
 const pause = 50;
+
+/** The most reads for a frame that is on its way into the file. */
+const mostTries = 20;
 
 /** Shows the recordings of one run while they are written. A restarted server gets another one. */
 export class FollowedRecordings {
@@ -26,6 +30,16 @@ export class FollowedRecordings {
   /** The report of each recording, as `parlance check` makes it. */
   get reports(): readonly CheckReport[] {
     return this.#followed.map(({ path, recording }) => recording.report(path));
+  }
+
+  /** Resolves when the question for which the server waits is shown; after a second in any case. */
+  async untilAsked(): Promise<void> {
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      this.#read();
+      await this.#reading;
+      if (this.#followed.at(-1)?.recording.endsWithQuestion === true) return;
+      await sleep(pause);
+    }
   }
 
   /** Shows the remaining rows, and closes the files. */

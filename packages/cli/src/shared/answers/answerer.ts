@@ -35,9 +35,19 @@ export class Answerer {
   readonly #pages: Queue<ElicitResult["action"]>;
   readonly #messages: Queue<CreateMessageResult | "decline">;
   readonly #roots: readonly Root[] | undefined;
+  readonly #untilShown: () => Promise<void>;
 
-  /** @param title the server as the command line names it */
-  constructor({ answer = [], roots }: AnswerFlags, title: string, { err, out }: Invocation) {
+  /**
+   * @param title the server as the command line names it
+   * @param untilShown resolves when the frame with the question is shown. Default: at once
+   */
+  constructor(
+    { answer = [], roots }: AnswerFlags,
+    title: string,
+    { err, out }: Invocation,
+    untilShown: () => Promise<void> = () => Promise.resolve(),
+  ) {
+    this.#untilShown = untilShown;
     this.#err = err;
     this.#title = title;
     this.#roots = roots;
@@ -50,12 +60,13 @@ export class Answerer {
 
   /** The handlers of input requests, which also declare the capabilities. */
   get answers(): InputHandlers {
-    const asked = ({ signal }: InputContext): Promise<readonly Root[]> => this.#listRoots(signal);
+    const asked = ({ signal }: InputContext): Promise<readonly Root[]> =>
+      this.#untilShown().then(() => this.#listRoots(signal));
     const roots = this.#roots ?? (this.#dialogs && asked);
     return {
-      elicitation: (params, { signal }) => this.#elicit(params, signal),
-      urlElicitation: (params, { signal }) => this.#visit(params, signal),
-      sampling: (params, { signal }) => this.#sample(params, signal),
+      elicitation: (params, { signal }) => this.#untilShown().then(() => this.#elicit(params, signal)),
+      urlElicitation: (params, { signal }) => this.#untilShown().then(() => this.#visit(params, signal)),
+      sampling: (params, { signal }) => this.#untilShown().then(() => this.#sample(params, signal)),
       ...(roots !== undefined && { roots }),
     };
   }
@@ -161,8 +172,14 @@ function answerOption(answer: JsonObject): string {
 }
 
 /** The answerer of a command that declares capabilities only if the command line has answers. */
-export function answererIfGiven(flags: AnswerFlags, title: string, invocation: Invocation): Answerer | undefined {
-  return flags.answer === undefined && flags.roots === undefined ? undefined : new Answerer(flags, title, invocation);
+export function answererIfGiven(
+  flags: AnswerFlags,
+  title: string,
+  invocation: Invocation,
+  untilShown?: () => Promise<void>,
+): Answerer | undefined {
+  if (flags.answer === undefined && flags.roots === undefined) return undefined;
+  return new Answerer(flags, title, invocation, untilShown);
 }
 
 /** Answers in order; the last one is used for all later requests. */

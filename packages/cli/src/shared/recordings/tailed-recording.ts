@@ -78,6 +78,15 @@ export class TailedRecording {
     return reportOf({ source, conversation: this.#conversation });
   }
 
+  /** Whether the last messages are a request of the server, or a result that requests input. */
+  get endsWithQuestion(): boolean {
+    const said = this.#conversation.rows.findLast(({ messages }) => messages.length > 0);
+    const { from, messages = [] } = said ?? {};
+    const asks = ({ kind, result }: (typeof messages)[number]): boolean =>
+      kind === "req" || result?.resultType === "input_required";
+    return from === "server" && messages.some(asks);
+  }
+
   take({ entry, damage }: Partial<Pick<RecordingItem, "entry" | "damage">>): void {
     if (damage !== undefined) this.#show(() => this.#view.damage(this.#name, damage.line, damage.says));
     if (entry === undefined) return;
