@@ -35,7 +35,13 @@ export function examinationLines(
 ): readonly string[] {
   const { crashes, expectations, failOn } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
-  const lines = revisions.flatMap((result) => revisionLines(result, look));
+  const lines = revisions.flatMap((result) => {
+    const alike = revisions.filter((each) => each.notSpoken === result.notSpoken);
+    if (result.notSpoken === undefined) return spokenLines(result, look);
+    return alike[0] === result
+      ? notSpokenLines(result, spanText(alike.map(({ revision }) => revision.version)), look)
+      : [];
+  });
   const findings = findingsOf(revisions, all);
   const broken = failures.filter(({ level }) => level === "must").length;
   const recommended = failures.filter(({ level }) => level === "should").length;
@@ -203,20 +209,20 @@ function waitingLines(waiting: Examination["waiting"], { style, width }: Look): 
   return [style.yellow("Waiting for an answer"), ...lines];
 }
 
-function revisionLines(
-  { revision, notSpoken, isLost, isUnauthorized, results }: RevisionResult,
-  look: Look,
+/** The lines of revisions that are not spoken for one reason. @param versions which they are, in words */
+function notSpokenLines(
+  { notSpoken, isLost, isUnauthorized }: RevisionResult,
+  versions: string,
+  { style, width }: Look,
 ): readonly string[] {
-  const { style, width } = look;
-  if (notSpoken !== undefined) {
-    const start = `${revision.version}  `;
-    const why = wrapWords(
-      `${isLost || isUnauthorized ? "not examined" : "not spoken"}: ${notSpoken}`,
-      width - start.length,
-    );
-    const indent = " ".repeat(start.length);
-    return why.map((line, index) => style.dim((index === 0 ? start : indent) + line));
-  }
+  const why = `${isLost || isUnauthorized ? "not examined" : "not spoken"}: ${notSpoken}`;
+  const indent = " ".repeat(versions.length + 2);
+  return wrapWords(why, width - indent.length).map((line, index) =>
+    style.dim((index === 0 ? `${versions}  ` : indent) + line),
+  );
+}
+
+function spokenLines({ revision, results }: RevisionResult, { style }: Look): readonly string[] {
   const passed = results.filter(({ finding }) => finding.is === "passed").length;
   const skipped = results.filter(({ finding }) => finding.is === "skipped").length;
   const words = [
