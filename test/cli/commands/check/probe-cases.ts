@@ -138,7 +138,7 @@ export const probeCases: readonly ProbeCase[] = [
   {
     probe: "XM-9",
     quirk: { frame: (_text, { method = "" }, { asked }) => ((asked.get(String(method)) ?? 0) > 12 ? [] : undefined) },
-    says: /of 20 were not answered$/,
+    says: /of 20 got no response with their id$/,
     isSilent: true,
   },
   {

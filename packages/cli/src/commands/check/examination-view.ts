@@ -99,7 +99,7 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
 }
 
 const noToolRan =
-  "no tool ran: only one that is marked read-only and has no required arguments is called without being asked to; to judge calls, record them with parlance run --call, then parlance check last";
+  "no tool ran: check calls only one that is marked read-only and has no required arguments, and others without them, which is to be refused; to judge calls, record them with parlance run --call, then parlance check last";
 
 /** Whether a server with tools has none, in any revision, that may be run without asking anybody, nor has run one all the same. */
 function ranNoTool(revisions: readonly RevisionResult[]): boolean {

@@ -158,7 +158,7 @@ export const messageProbes: readonly Probe[] = [
       const replies = await Promise.all(pings);
       await Promise.all(calls);
       const missing = replies.filter(({ answer }) => answer === undefined).length;
-      return missing === 0 ? passed : failed(`${missing} of 20 were not answered`);
+      return missing === 0 ? passed : failed(`${missing} of 20 got no response with their id`);
     },
   },
   {
