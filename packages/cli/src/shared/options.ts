@@ -84,19 +84,25 @@ function header(text: string, others: readonly Header[] = []): readonly Header[]
 
 function headerEnv(text: string, others: readonly Header[] = []): readonly Header[] {
   const [, name = "", variable = name] = /^([^=]+)(?:=(.+))?$/s.exec(text) ?? [];
-  const value = process.env[variable];
-  if (value === undefined) throw new InvalidArgumentError(`${variable} is not set here.`);
+  const value = secretIn("--header-env", variable);
   if (!isSendable([name, value]))
     throw new InvalidArgumentError("Write the name of a header, e.g. Authorization=TOKEN.");
   return [...others, [name, value]];
 }
 
+/**
+ * The value of a variable. A word that is no usual name of one is not printed: it may be the secret itself.
+ * @throws Failure
+ */
+export function secretIn(option: string, variable: string): string {
+  const value = process.env[variable]?.trim() ?? "";
+  if (value !== "") return value;
+  const named = /^[A-Z][A-Z\d_]*$/.test(variable) ? `the variable ${variable}` : "the variable that it names";
+  throw usageFailure(`${option}: ${named} is not set here`, "it takes the name of a variable that has the secret");
+}
+
 function bearerEnv(variable: string): Header {
-  const token = process.env[variable]?.trim();
-  if (token === undefined || token === "")
-    throw new InvalidArgumentError(
-      `${variable} is not set here. It takes the name of a variable, which has the token.`,
-    );
+  const token = secretIn("--bearer-env", variable);
   // Many variables have the scheme already, because they are sent as a header elsewhere.
   const entry: Header = ["Authorization", /^bearer /i.test(token) ? token : `Bearer ${token}`];
   if (!isSendable(entry)) throw new InvalidArgumentError(`${variable} has characters that no token has.`);

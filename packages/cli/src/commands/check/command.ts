@@ -20,6 +20,7 @@ import {
   chooseTarget,
   collect,
   parseRevision,
+  secretIn,
 } from "../../shared/options.js";
 import { printReport, type ReportFormat, reportFormats } from "../../shared/output/report.js";
 import { readExpectation } from "../../shared/recordings/filter-option.js";
@@ -108,9 +109,13 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .option(
       "--foreign-token-env <variable>",
       "the variable with a token for another server, which must be refused",
-      authorizationIn,
+      (variable: string) => authorizationIn("--foreign-token-env", variable),
     )
-    .option("--other-token-env <variable>", "the variable with a token of another user of the server", authorizationIn)
+    .option(
+      "--other-token-env <variable>",
+      "the variable with a token of another user of the server",
+      (variable: string) => authorizationIn("--other-token-env", variable),
+    )
     .setOptionValue("expect", [])
     .setOptionValue("except", new Set());
   addConversationOptions(command, "how long to wait for each response", "5s")
@@ -123,9 +128,8 @@ function readRevision(text: string, others?: readonly string[]): readonly string
 }
 
 /** The value of `Authorization` with the token in a variable. */
-function authorizationIn(variable: string): string {
-  const token = process.env[variable]?.trim() ?? "";
-  if (token === "") throw new InvalidArgumentError(`${variable} is not set here.`);
+function authorizationIn(option: string, variable: string): string {
+  const token = secretIn(option, variable);
   return token.includes(" ") ? token : `Bearer ${token}`;
 }
 
