@@ -155,6 +155,11 @@ test.each(kinds)("a $template in $language over $transport is installed, tested 
     expect(ran, ran.output).toMatchObject({ code: 0 });
     if (script === "check" && template === "server") expect(ran.output).toMatch(/· 0 failed · 0 violations/);
   }
+  if (language === "ts") {
+    const stricter = ["--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
+    const checked = await run("npx", ["tsc", "--noEmit", ...stricter], folder);
+    expect(checked, checked.output).toMatchObject({ code: 0 });
+  }
   if (template === "server") await expectConformance(folder, language, transport);
   if (template === "service") await expectResponseInDevelopment(folder);
   if (template === "client") await expectClientConformance(folder, language);

@@ -172,3 +172,19 @@ describe("B9: resources that a template lists", () => {
     expect(peer.talk.reports.join()).toContain(why);
   });
 });
+
+test("what is wrong with a notification is in one line of the report", async () => {
+  const [near, far] = memoryChannels();
+  const reports: string[] = [];
+  const { call } = createService().method("a", () => 1, { params: z.object({ n: z.number() }) });
+  openConnection(far, { handle: call, report: (each) => void reports.push(describeReport(each)) });
+  const caller = openConnection(near);
+  caller.notify("a", { n: "x" });
+  caller.notify("none");
+  await expect(caller.call("a", { n: 1 })).resolves.toBe(1);
+  expect(reports).toEqual([
+    '"a" failed: RpcError: Invalid params {"errors":[{"path":"/n","message":"Invalid input: expected number, received string"}]}',
+    '"none" failed: RpcError: Method not found',
+  ]);
+  await caller.close();
+});

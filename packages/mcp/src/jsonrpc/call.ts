@@ -109,7 +109,7 @@ export interface Exchange {
   notify(method: string, params?: Params): void;
   /** Resolves when the transport can accept more. Await it between many notifications. */
   drained(): Promise<void>;
-  /** The caller; undefined on a transport that only the user of this machine can reach. */
+  /** The caller; `"anonymous"` on a network without authentication, undefined on a transport that only the user of this machine can reach. */
   readonly auth?: Authentication;
   /** The principal of the caller; undefined for an anonymous one. */
   readonly principal?: string | undefined;

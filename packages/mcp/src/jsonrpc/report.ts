@@ -161,8 +161,21 @@ export function describeReport(report: Report): string {
 function stackOf(error: unknown): string {
   // The transport failed, and the message says how: no line of a program is at fault.
   if (error instanceof LocalError && error.reason === "closed" && error.cause !== undefined) return thrownText(error);
+  // It was thrown on purpose, and its data says what is wrong.
+  if (error instanceof RpcError) {
+    const { data } = error;
+    return `${thrownText(error)}${data === undefined ? "" : ` ${escapeControls(dataText(data).slice(0, reasonLength))}`}`;
+  }
   if (error instanceof Error) return error.stack || thrownText(error);
   return isObject(error) ? `${thrownText(error)}${errorMembers(error)}` : thrownText(error);
+}
+
+function dataText(data: unknown): string {
+  try {
+    return JSON.stringify(data) ?? "";
+  } catch {
+    return ""; // It is not JSON, so the peer got none of it either.
+  }
 }
 
 /** The code and the message of an object that is thrown in place of an error. The other members may hold secrets. */

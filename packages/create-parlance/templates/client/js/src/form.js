@@ -5,7 +5,7 @@
  *
  * @param {(question: string) => Promise<string | undefined>} ask reads a line from the user after a question; undefined if there is no
  *   more input
- * @returns {ConnectOptions["handlers"]}
+ * @returns {NonNullable<ConnectOptions["handlers"]>}
  */
 export function formHandlers(ask) {
   return {

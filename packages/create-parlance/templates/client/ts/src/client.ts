@@ -4,7 +4,7 @@ import { connectStdio } from "@parlance/mcp/node";
 // This module is the client without its terminal, so that tests can import it.
 
 /** Connects to a URL, or to a server that a command starts, such as `node server.js`. The newest common revision is negotiated. */
-export function open(target: string, handlers: ConnectOptions["handlers"] = {}): Promise<Client> {
+export function open(target: string, handlers: NonNullable<ConnectOptions["handlers"]> = {}): Promise<Client> {
   const options = { info: { name: "my-project", version: "0.1.0" }, handlers };
   if (/^https?:/.test(target)) return connect(target, options);
   const [command = "", ...args] = target.split(" ");

@@ -4,7 +4,7 @@ import type { ConnectOptions } from "@parlance/mcp/client";
 type Ask = (question: string) => Promise<string | undefined>;
 
 /** Lets the user fill in the forms that servers request: elicitation. An empty line takes the default, or leaves the field out. */
-export function formHandlers(ask: Ask): ConnectOptions["handlers"] {
+export function formHandlers(ask: Ask): NonNullable<ConnectOptions["handlers"]> {
   return {
     async elicitation({ message, requestedSchema: { properties } }) {
       const agreed = await ask(`${message}\nFill in the form? [y/n] `);
