@@ -184,7 +184,7 @@ test("what is wrong with a notification is in one line of the report", async () 
   await expect(caller.call("a", { n: 1 })).resolves.toBe(1);
   expect(reports).toEqual([
     '"a" failed: RpcError: Invalid params {"errors":[{"path":"/n","message":"Invalid input: expected number, received string"}]}',
-    '"none" failed: RpcError: Method not found',
+    '"none" failed: RpcError: Method not found {"method":"none"}',
   ]);
   await caller.close();
 });
