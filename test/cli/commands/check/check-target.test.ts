@@ -132,7 +132,7 @@ test("a tool that is marked destructive is not called; another is, by a server t
     new Map(examined(stdout).revisions[0]?.probes.map(({ id, is, says }) => [id, `${is} ${says ?? ""}`]));
   const left = probesOf(await check());
   expect(left.get("XF-7")).toMatch(/^skipped/);
-  const ran = probesOf(await check("touch"));
+  const ran = probesOf(await check("strict", "touch"));
   expect(ran.get("XF-7")).toBe('failed "touch" ran without them');
 });
 

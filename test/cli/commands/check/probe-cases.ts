@@ -180,7 +180,7 @@ export const probeCases: readonly ProbeCase[] = [
     says: /^a result .* expected error -32602$/,
   },
   { probe: "XF-7", quirk: answering("tools/call", { content: [] }), says: /^"add" ran without them$/ },
-  { probe: "XF-8", quirk: refuses("tools/call"), says: /^error -32603 .* expected a result$/ },
+  { probe: "XF-8", quirk: refuses("tools/call"), says: /^"now": error -32603 .* expected a result$/ },
   { probe: "XF-9", quirk: refuses("resources/read"), says: /^"a:b": error -32603/ },
   {
     probe: "XF-10",

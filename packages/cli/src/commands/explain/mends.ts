@@ -219,7 +219,9 @@ export const mends: Readonly<Record<string, Mend>> = {
     code: "const { progressToken } = request.params._meta ?? {};",
   },
   "P-3": { says: "Count progress upwards only" },
-  "P-4": { says: "Send the response after the last progress, and wait for what runs beside it" },
+  "P-4": {
+    says: "Send the response after the last progress, and wait for what runs beside it; keep the token of a call in no variable that calls share",
+  },
   "X-1": { says: "Cancel with the id of a request that this side has sent, and that is still open" },
   "X-2": { says: "Drop the response when the request was cancelled" },
   "G-1": { says: "Send the nextCursor of the last page, unchanged, in the same session" },

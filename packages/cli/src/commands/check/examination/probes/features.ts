@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
-import { byEra, inSchema } from "@parlance/wire";
+import { byEra, inSchema, type RawReply } from "@parlance/wire";
 import {
   asNote,
   describe,
@@ -234,32 +234,45 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
   return skipped(`there are more than ${mostPages} pages`);
 }
 
-/** The tool that is called without its arguments. */
-function refusing(tools: readonly JsonObject[]): JsonObject | undefined {
+/** The most tools that a probe calls: a server may list any number. */
+const mostCalls = 10;
+
+/** The tools that are called without their arguments, those first that only read. */
+function refusing(tools: readonly JsonObject[]): readonly JsonObject[] {
   const callable = tools.filter(refusesEmptyCall);
-  return callable.find(isReadOnly) ?? callable[0];
+  return [...callable.filter(isReadOnly), ...callable.filter((each) => !isReadOnly(each))].slice(0, mostCalls);
 }
 
-/** The tool that is run. */
-function reading(tools: readonly JsonObject[]): JsonObject | undefined {
-  return tools.find((each) => isReadOnly(each) && !needsArguments(each));
+/** The tools that are run. */
+function reading(tools: readonly JsonObject[]): readonly JsonObject[] {
+  return tools.filter((each) => isReadOnly(each) && !needsArguments(each)).slice(0, mostCalls);
 }
 
 /** The names of the tools that may be called with no arguments: one that runs, and one that refuses. */
 export async function namesOfCallable(subject: Subject): Promise<readonly unknown[]> {
   if (!subject.offers("tools")) return [];
   const tools = await subject.list(methods.listTools, "tools");
-  return [reading(tools), refusing(tools)].flatMap((tool) => (tool === undefined ? [] : [tool.name]));
+  return [reading(tools)[0], refusing(tools)[0]].flatMap((tool) => (tool === undefined ? [] : [tool.name]));
 }
 
 async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = refusing(tools);
-  if (tool === undefined)
+  const callable = refusing(tools);
+  if (callable.length === 0)
     return skipped(`no tool needs arguments${tools.some(needsArguments) ? " that is not marked destructive" : ""}`);
-  const reply = await subject.ask(methods.callTool, { name: tool.name, arguments: {} });
+  let note: ProbeOutcome | undefined;
+  for (const { name } of callable) {
+    const found = refusalOf(subject, name, await subject.ask(methods.callTool, { name, arguments: {} }));
+    if (found.is === "failed" && found.doubt === undefined) return found;
+    if (found.is === "failed") note ??= found; // Another tool may run.
+  }
+  return note ?? passed;
+}
+
+/** Judges the response to a call without arguments. */
+function refusalOf(subject: Subject, name: unknown, reply: RawReply): ProbeOutcome {
   const result = reply.answer?.result;
-  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(tool.name)} ran without them`);
+  if (isObject(result)) return result.isError === true ? passed : failed(`${quoted(name)} ran without them`);
   if (subject.revision.facts.toolArgumentErrors !== "result" || reply.answer === undefined)
     return expectRefusal(reply, [subject.revision.codes.invalidParams]);
   return asNote(
@@ -292,9 +305,13 @@ export const noReadOnlyTool: ProbeOutcome = skipped("no tool is marked read-only
 
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const tool = reading(tools);
-  if (tool === undefined) return noReadOnlyTool;
-  return expectResult(await subject.ask(methods.callTool, { name: tool.name, arguments: {} }));
+  const callable = reading(tools);
+  if (callable.length === 0) return noReadOnlyTool;
+  for (const { name } of callable) {
+    const found = expectResult(await subject.ask(methods.callTool, { name, arguments: {} }));
+    if (found.is === "failed") return { ...found, says: `${quoted(name)}: ${found.says}` };
+  }
+  return passed;
 }
 
 async function readListed(subject: Subject): Promise<ProbeOutcome> {
