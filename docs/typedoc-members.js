@@ -38,6 +38,8 @@ export function load({ converter }) {
         if (!isWanted(each)) context.project.removeReflection(member);
         else if (!exported.has(member)) {
           member.comment ??= new Comment();
+          // A link leads far below the heading.
+          member.comment.summary.unshift({ kind: "text", text: `*${notExported}.* ` });
           member.comment.blockTags.push(new CommentTag("@group", [{ kind: "text", text: notExported }]));
         }
       }
