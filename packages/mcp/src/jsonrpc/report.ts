@@ -164,7 +164,8 @@ function stackOf(error: unknown): string {
   // It was thrown on purpose, and its data says what is wrong.
   if (error instanceof RpcError) {
     const { data } = error;
-    return `${thrownText(error)}${data === undefined ? "" : ` ${escapeControls(dataText(data).slice(0, reasonLength))}`}`;
+    const text = `${thrownText(error)}${data === undefined ? "" : ` ${dataText(data)}`}`;
+    return escapeControls(text.slice(0, reasonLength)); // It may come from a peer.
   }
   if (error instanceof Error) return error.stack || thrownText(error);
   return isObject(error) ? `${thrownText(error)}${errorMembers(error)}` : thrownText(error);

@@ -22,6 +22,12 @@ const onImplementation = byEra(
   "basic/patterns/progress#implementation-notes",
 );
 
+/** A token with the other type: `2` for `"2"`. Undefined if it is neither a string nor a number. */
+function otherType(token: unknown): string | number | undefined {
+  if (typeof token === "number") return String(token);
+  return typeof token === "string" ? Number(token) : undefined;
+}
+
 /** The rules on progress and cancellation of requests. */
 export const progressRules: readonly Rule[] = [
   {
@@ -47,8 +53,8 @@ export const progressRules: readonly Rule[] = [
       const { progressToken } = params;
       if (operation !== undefined || !session.isWhole || progressToken === undefined) return;
       const token = describeValue(progressToken);
-      const other = typeof progressToken === "string" ? Number(progressToken) : String(progressToken);
-      const request = session.requestWithToken(otherSide(from), other)?.request;
+      const other = otherType(progressToken);
+      const request = other === undefined ? undefined : session.requestWithToken(otherSide(from), other)?.request;
       const says =
         request === undefined
           ? `no request has the token ${token}`

@@ -173,7 +173,7 @@ test("violations of a server are printed with their places, and fail the check",
   expect(stdout).toMatch(/✖ R-5 (?:.*\n)+? {10}tools\/list, \/id: the request with the id \d+ was answered/);
   expect(stdout).toContain("✖ S-2 ");
   expect(stdout).toMatch(/^✖ 1 revision · \d+ probes · \d+ failed/m);
-  expect(stdout).toContain("\n  no tool ran: check calls only one that is marked read-only");
+  expect(stdout).toContain("\n  no tool ran: check runs only tools that are marked read-only");
   expect(code).toBe(2);
 });
 

@@ -36,8 +36,8 @@ export function examinationLines(
   const { crashes, expectations, failOn } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => {
-    const alike = revisions.filter((each) => each.notSpoken === result.notSpoken);
     if (result.notSpoken === undefined) return spokenLines(result, look);
+    const alike = revisions.filter((each) => each.notSpoken === result.notSpoken);
     return alike[0] === result
       ? notSpokenLines(result, spanText(alike.map(({ revision }) => revision.version)), look)
       : [];
@@ -99,7 +99,7 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
 }
 
 const noToolRan =
-  "no tool ran: check calls only one that is marked read-only and has no required arguments, and others without them, which is to be refused; to judge calls, record them with parlance run --call, then parlance check last";
+  "no tool ran: check runs only tools that are marked read-only and need no arguments, and calls others without their arguments to see that this is refused; to judge calls, record them with parlance run --call, then parlance check last";
 
 /** Whether a server with tools has none, in any revision, that may be run without asking anybody, nor has run one all the same. */
 function ranNoTool(revisions: readonly RevisionResult[]): boolean {

@@ -53,6 +53,19 @@ const metadata: Mend = {
   code: '{ "resource": "https://mcp.example.com/mcp", "authorization_servers": ["https://login.example.com"] }',
 };
 
+const noResponse: Mend = {
+  says: "Send nothing when a message has no id: it is a notification",
+  code: "if (message.id === undefined) return;",
+};
+const accepted: Mend = { says: "Respond to a notification or a response with 202 and no body" };
+const ownResource: Mend = {
+  says: "Set the resource of the metadata to the public URL of the server, as clients write it",
+};
+const missingScopes: Mend = {
+  says: "Name the missing scopes in the challenge",
+  code: 'Bearer error="insufficient_scope", scope="files:read"',
+};
+
 /** By the ids of the rules and probes: the changes that are known, whatever the server or the client does. */
 export const mends: Readonly<Record<string, Mend>> = {
   "XL-1": { says: "Answer ping with an empty result", code: "send({ jsonrpc: '2.0', id, result: {} });" },
@@ -72,10 +85,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "XM-2": unchangedId,
   "XM-3": unchangedId,
-  "XM-4": {
-    says: "Send nothing when a message has no id: it is a notification",
-    code: "if (message.id === undefined) return;",
-  },
+  "XM-4": noResponse,
   "XM-5": keepReading,
   "XM-6": keepReading,
   "XM-7": { says: 'Refuse a message whose jsonrpc is not "2.0" with −32600' },
@@ -108,7 +118,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "XH-2": { says: "Refuse a body whose Content-Type is not application/json with 415" },
   "XH-3": { says: "Refuse a POST whose Accept lacks application/json or text/event-stream with 406" },
-  "XH-4": { says: "Respond to a notification or a response with 202 and no body" },
+  "XH-4": accepted,
   "XH-5": { says: "Forget a session at its DELETE, and respond with 404 to its id from then on" },
   "XH-6": { says: "Refuse an MCP-Protocol-Version that the server does not know with 400" },
   "XH-7": { says: "Compare Mcp-Method and Mcp-Name with the body, and refuse a difference with 400 and −32020" },
@@ -116,7 +126,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "XH-9": { says: "Respond to a DELETE with a success, or with 405 if clients may not end sessions" },
   "XA-1": { says: "Look at the Authorization header before anything else, and respond with 401 if it is missing" },
   "XA-2": metadata,
-  "XA-3": { says: "Set the resource of the metadata to the public URL of the server, as clients write it" },
+  "XA-3": ownResource,
   "XA-4": metadata,
   "XA-5": verify,
   "XA-6": {
@@ -125,10 +135,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "XA-7": verify,
   "XA-8": { says: "Read the token from the Authorization header alone" },
-  "XA-9": {
-    says: "Name the missing scopes in the challenge",
-    code: 'Bearer error="insufficient_scope", scope="files:read"',
-  },
+  "XA-9": missingScopes,
   "XA-10": { says: "Keep the user of a session with it, and respond with 404 to a request of another user" },
   "XA-11": { says: "Leave offline_access out of scope and scopes_supported: a client asks for it by itself" },
   "XS-1": {
@@ -161,10 +168,7 @@ export const mends: Readonly<Record<string, Mend>> = {
     says: "An error is an object with a code and a message, a result is an object",
     code: "send({ jsonrpc: '2.0', id, error: { code: -32603, message: String(error) } });",
   },
-  "R-7": {
-    says: "Send nothing when a message has no id: it is a notification",
-    code: "if (message.id === undefined) return;",
-  },
+  "R-7": noResponse,
   "R-8": { says: "Leave the id out: a notification has none", code: "send({ jsonrpc: '2.0', method });" },
   "R-9": { says: "Send the params by name, as an object" },
   "R-14": {
@@ -230,7 +234,7 @@ export const mends: Readonly<Record<string, Mend>> = {
     says: "Accept both content types in a POST",
     code: 'headers: { accept: "application/json, text/event-stream" }',
   },
-  "H-4": { says: "Respond to a notification or a response with 202 and no body" },
+  "H-4": accepted,
   "H-5": {
     says: "Send the negotiated version with every request",
     code: 'headers: { "mcp-protocol-version": version }',
@@ -245,7 +249,7 @@ export const mends: Readonly<Record<string, Mend>> = {
     code: 'headers: { "www-authenticate": \'Bearer resource_metadata="https://…"\' }',
   },
   "AU-2": { says: "Send the token in the header", code: 'headers: { authorization: "Bearer " + token }' },
-  "AU-4": { says: "Set the resource of the metadata to the public URL of the server, as clients write it" },
+  "AU-4": ownResource,
   "E-2": {
     says: "Send each message as one frame, as the text of one JSON value",
     code: "socket.send(JSON.stringify(message));",
@@ -305,10 +309,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "H-15": oneText,
   "H-16": oneText,
   "H-18": { says: "End the response after its head: a 202 has no body" },
-  "AU-3": {
-    says: "Name the missing scopes in the challenge",
-    code: 'Bearer error="insufficient_scope", scope="files:read"',
-  },
+  "AU-3": missingScopes,
   "AU-5": { says: "Name the authorization server in authorization_servers of the metadata" },
   "AU-6": { says: "Set the issuer of the metadata to the URL under which it is fetched, without the well-known part" },
   "AU-7": { says: "Announce PKCE in the metadata", code: '"code_challenge_methods_supported": ["S256"]' },

@@ -20,6 +20,8 @@ export class FollowedRecordings {
     [];
   readonly #timer: NodeJS.Timeout;
   #reading: Promise<void> = Promise.resolve();
+  /** Whether the files are closed, or about to be. */
+  #isOver = false;
 
   constructor(path: string, view: TailView) {
     this.#path = path;
@@ -32,9 +34,9 @@ export class FollowedRecordings {
     return this.#followed.map(({ path, recording }) => recording.report(path));
   }
 
-  /** Resolves when the question for which the server waits is shown; after a second in any case. */
+  /** Resolves when the frame with the input request is shown; after a second, or at the end of the run, in any case. */
   async untilAsked(): Promise<void> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < mostTries && !this.#isOver; tries += 1) {
       this.#read();
       await this.#reading;
       if (this.#followed.at(-1)?.recording.endsWithQuestion === true) return;
@@ -44,6 +46,7 @@ export class FollowedRecordings {
 
   /** Shows the remaining rows, and closes the files. */
   async end(): Promise<void> {
+    this.#isOver = true;
     clearInterval(this.#timer);
     await this.#reading;
     await this.#look();

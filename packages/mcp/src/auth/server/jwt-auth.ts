@@ -114,7 +114,7 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   });
 }
 
-/** What a token of the issuer has in a claim, and what it should have; undefined for any other error. */
+/** Describes a wrong `iss` or `aud` claim: the value of the token and the expected one. Undefined for any other error. */
 function wrongClaim(error: unknown, issuer: string, audiences: readonly string[]): string | undefined {
   if (!(error instanceof errors.JWTClaimValidationFailed)) return undefined;
   const { claim, payload, code, message } = error;

@@ -145,7 +145,7 @@ export class RemoteSession implements Channel {
     const { what, signal } = post;
     post.expectAcceptance((error) => this.#lose(post, error));
     try {
-      // What the server sends because of it arrives on the stream, and not every server keeps that for one that opens later.
+      // The server answers these with notifications on the stream. Some servers drop what they send before the stream is open.
       if (this.#listening !== undefined && needsStream.has(post.method)) await this.#untilStreamed();
       if (this.#phase === "ending") throw this.#notTaken(post);
       const response = await this.#target.send(what, {
