@@ -3,6 +3,9 @@ import { describe, expect, test } from "vitest";
 import { deferred } from "../../packages/mcp/src/base/deferred.js";
 import { converse, failureOf, program, script } from "./conversations.js";
 
+/** 24 bytes, as a word of the shell. */
+const half = '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,"';
+
 const answer = '{"jsonrpc":"2.0","id":1,"result":"pong"}';
 
 describe("a child that ends", () => {
@@ -49,6 +52,18 @@ describe("a child that ends", () => {
   });
 
   test.runIf(process.platform === "linux")(
+    "in the middle of a line, with an output that stays open and an event loop that is late, fails the call with that line",
+    async () => {
+      const { channel, connection } = converse(script(`setsid sleep 2 & read line; printf %s ${half}; exit 3`));
+      // Longer than each wait of the channel after the exit: all of its timers are due at once.
+      channel.stdin?.once("close", () => block(400));
+      expect(await failureOf(connection.call("ping"))).toContain(
+        "the stream ended in a line: 24 bytes without a newline were dropped",
+      );
+    },
+  );
+
+  test.runIf(process.platform === "linux")(
     "while a process outside of its group goes on to write to its output fails the call all the same",
     async () => {
       const { connection } = converse(script("setsid yes $(printf %032768d 0) & read line; exit 3"));
@@ -59,7 +74,6 @@ describe("a child that ends", () => {
   test.runIf(process.platform === "linux")(
     "in the middle of a line, while a process outside of its group holds its output, fails the call with that line",
     async () => {
-      const half = '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,"';
       const { connection } = converse(script(`setsid sleep 2 & read line; printf %s ${half}; exit 3`));
       expect(await failureOf(connection.call("ping"))).toContain(
         "the stream ended in a line: 24 bytes without a newline were dropped",

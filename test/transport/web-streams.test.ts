@@ -1,3 +1,4 @@
+import { MessageChannel } from "node:worker_threads";
 import { type Channel, contentLength, webStreamChannel } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
@@ -132,6 +133,24 @@ describe("a channel over web streams", () => {
     await settled();
     expect(seen).toEqual(["last words", "end: writing to the peer failed: EPIPE"]);
     expect(clock.armed).toBe(0);
+    await channel.close();
+  });
+
+  test("reads what has arrived when its output has broken and the event loop is late", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const sink = slowSink();
+    const readable = new ReadableStream<Uint8Array>({
+      start: (controller) => port1.on("message", (text) => controller.enqueue(new TextEncoder().encode(text))),
+    });
+    const channel = webStreamChannel({ readable, writable: sink.writable });
+    const seen = record(channel);
+    sink.break(new Error("EPIPE"));
+    await settled();
+    port2.postMessage("last words\nand ha");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    await expect.poll(() => seen.at(-1)).toBe("end: writing to the peer failed: EPIPE");
+    expect(seen).toEqual(["last words", "refused: truncated", "end: writing to the peer failed: EPIPE"]);
+    port1.close();
     await channel.close();
   });
 

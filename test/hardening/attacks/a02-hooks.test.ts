@@ -474,18 +474,19 @@ const ownFetch: Port["converse"] = async (plant) => {
 };
 
 /** Bytes in this process, cut into frames by a framing of the application on the side that answers. */
-function ownFraming(method: "encode" | "decoder"): Port["converse"] {
+function ownFraming(method: "encode" | "push" | "end"): Port["converse"] {
   return async (plant) => {
     const [there, back] = [new PassThrough(), new PassThrough()];
-    const encode = plant.hook((frame: string) => lines.encode(frame));
     const framing: typeof lines = {
       ...lines,
       ...(method === "encode"
-        ? { encode }
+        ? { encode: plant.hook((frame: string) => lines.encode(frame)) }
         : {
             decoder: (sink, bytes) => {
               const decoder = lines.decoder(sink, bytes);
-              return { push: plant.hook((chunk: Uint8Array) => decoder.push(chunk)), end: () => decoder.end() };
+              const push = (chunk: Uint8Array): void => decoder.push(chunk);
+              const end = (): void => decoder.end();
+              return method === "push" ? { push: plant.hook(push), end } : { push, end: plant.hook(end) };
             },
           }),
     };
@@ -495,7 +496,9 @@ function ownFraming(method: "encode" | "decoder"): Port["converse"] {
     void answering.closed.then(({ error }) => error && plant.outcome(Promise.reject(error)));
     for (let time = 0; time < 2; time += 1) await plant.outcome(asking.call("ping"));
     await turns();
-    await Promise.all([asking.close(), answering.close()]);
+    await asking.close();
+    if (method === "end") await answering.closed;
+    await answering.close();
   };
 }
 
@@ -849,7 +852,8 @@ const ports: readonly Port[] = [
   },
   { port: "HttpClientOptions.fetch", shown: "cannot be reached", converse: ownFetch },
   { port: "Framing.encode", shown: "Channel.send", converse: ownFraming("encode") },
-  { port: "Framing.decoder", converse: ownFraming("decoder") },
+  { port: "Framing.decoder", converse: ownFraming("push") },
+  { port: "FrameDecoder.end", shown: "Framing.decoder", converse: ownFraming("end") },
   { port: "MessagePortLike.postMessage", shown: "MessagePort.postMessage", converse: overPorts },
   { port: "WebSocketLike.send", shown: "WebSocket.send", converse: overOwnSocket },
   { port: "BridgeOptions.onLost", shown: "onLost", converse: losing },
@@ -937,7 +941,6 @@ const apart: Readonly<Record<string, string>> = {
   "CompileOptions.clock": "a check is called by the program itself, and throws to it",
   "CompileOptions.validator": "compile() is called by the program itself, and throws to it",
   "FakeClock.advance": "called by a test",
-  "FrameDecoder.end": "as FrameDecoder.push",
   "FrameDecoder.push": "Framing.decoder",
   "ClientConnectionOptions.onNotification": "as Routing.onNotification",
   "MemoryRequestStatesOptions.now": "called within RequestStateStore.use",

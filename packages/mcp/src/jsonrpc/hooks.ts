@@ -46,6 +46,16 @@ export function answered<Result>(hook: string, run: () => Result, report: Report
   }
 }
 
+/** As `atOnce`, for a hook that returns nothing: its failure, or undefined. */
+export function failureOf(hook: string, run: () => unknown): Error | undefined {
+  try {
+    atOnce(hook, run);
+    return undefined;
+  } catch (error) {
+    return error as Error; // `inHook` throws nothing else.
+  }
+}
+
 /** Runs a hook without a call: what it throws or rejects with goes to `report`, and no further. */
 export function guarded(hook: string, run: () => unknown, report: (fault: Fault) => void): void {
   const failed = (error: unknown): void => report(faultOf(hook, error));

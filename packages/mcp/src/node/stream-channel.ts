@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { type ByteBudget, characterBytes } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
@@ -8,7 +9,7 @@ import { isPromise } from "../base/maybe-promise.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { HookError } from "../jsonrpc/errors.js";
-import { atOnce } from "../jsonrpc/hooks.js";
+import { atOnce, failureOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import {
   drainGrace,
@@ -94,7 +95,10 @@ export class StreamChannel implements Channel, FrameSink {
     const decoder = this.#framing.decoder(this, this.#options.frameBytes ?? serverLimits.frameBytes);
     this.#decoder = decoder;
     // A framing that fails leaves nothing that can be read.
-    const unreadable = (error: unknown): void => this.#end(new HookError("Framing.decoder", error));
+    const unreadable = (error: unknown): void => {
+      this.#decoder = undefined;
+      this.#end(new HookError("Framing.decoder", error));
+    };
     this.#input.on("data", (chunk: Uint8Array) => {
       if (this.#phase !== "open") return;
       try {
@@ -147,30 +151,53 @@ export class StreamChannel implements Channel, FrameSink {
     return this.#writer.end();
   }
 
-  /** Ends the input with what has arrived: an incomplete frame is refused. For an owner who knows that no more will come. */
+  /** Ends the input with what was read. For an owner who knows that no more will come. */
   endInput(): void {
-    if (this.#phase === "open") this.#decoder?.end();
     this.#end(this.#writeError);
+  }
+
+  /**
+   * Reads what has arrived: when the event loop is late, a timer fires before that. A turn without new bytes is the end. A peer may write
+   * for ever, so turns and bytes have a limit.
+   */
+  async readRest(): Promise<void> {
+    const first = bytesRead(this.#input);
+    for (let turn = 0; turn < mostTurns; turn += 1) {
+      const before = bytesRead(this.#input);
+      await new Promise((resolve) => setImmediate(resolve)); // Runs after the streams were polled.
+      if (bytesRead(this.#input) === before || bytesRead(this.#input) - first >= mostRest) return;
+    }
   }
 
   #writingFailed(error: Error): void {
     if (this.#phase !== "open") return;
     this.#writeError = error;
-    this.#drainTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
+    this.#drainTimer = this.#clock.setTimer(() => void this.readRest().then(() => this.endInput()), drainGrace);
   }
 
   #end(error: Error | undefined): void {
     this.#stopDrainTimer();
     if (this.#phase !== "open") return;
+    const failure = failureOf("Framing.decoder", () => this.#decoder?.end()); // An incomplete frame is refused.
+    if (this.#phase !== "open") return; // The refusal has closed the channel.
     this.#phase = "ended";
     this.budget?.close();
-    this.#ended.resolve(error);
+    this.#ended.resolve(error ?? failure);
   }
 
   #stopDrainTimer(): void {
     if (this.#drainTimer !== undefined) this.#clock.clearTimer(this.#drainTimer);
     this.#drainTimer = undefined;
   }
+}
+
+/** The maximum number of bytes, and of turns of the event loop, of `readRest`: a pipe holds at most 1 MiB. */
+const mostRest = 1024 * 1024;
+const mostTurns = 16;
+
+/** The bytes that have come from a pipe or a connection, which are sockets to Node; 0 for another stream. */
+function bytesRead(input: Readable): number {
+  return (input as Socket).bytesRead ?? 0;
 }
 
 interface StreamWriterOptions extends Required<QueueBounds> {

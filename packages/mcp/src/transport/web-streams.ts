@@ -2,9 +2,10 @@ import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import type { FrameSink, Framing } from "../base/framing.js";
+import type { FrameDecoder, FrameSink, Framing } from "../base/framing.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { thrownText } from "../jsonrpc/errors.js";
+import { failureOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
 import { drainGrace, type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";
 import { lines } from "./framing/lines.js";
@@ -55,6 +56,7 @@ class WebStreamChannel implements Channel {
   #gate: Deferred<void> | undefined;
   #phase: "open" | "ended" | "closed" = "open";
   #receiver: ChannelReceiver | undefined;
+  #decoder: FrameDecoder | undefined;
   /** The budget for the incomplete frame. */
   #reading: ByteBudget | undefined;
   #writeError: Error | undefined;
@@ -115,6 +117,7 @@ class WebStreamChannel implements Channel {
       },
     };
     const decoder = this.#framing.decoder(sink, this.#frameBytes);
+    this.#decoder = decoder;
     for (;;) {
       const { done, value } = await this.#reader.read();
       await this.#gate?.promise;
@@ -122,7 +125,6 @@ class WebStreamChannel implements Channel {
       if (!ArrayBuffer.isView(value)) throw new TypeError(`A channel needs a stream of bytes, got ${typeof value}`);
       decoder.push(value);
     }
-    decoder.end();
   }
 
   #outputBroken(error: Error): void {
@@ -135,15 +137,20 @@ class WebStreamChannel implements Channel {
   #writingFailed(error: Error, isLost: boolean): void {
     if (this.#phase !== "open" || this.#drainTimer !== undefined) return;
     if (isLost) this.#writeError = error;
-    this.#drainTimer = this.#clock.setTimer(() => this.#end(error), drainGrace);
+    this.#drainTimer = this.#clock.setTimer(() => {
+      // When the event loop is late, a timer fires before what has arrived is read; the next one fires after that.
+      this.#drainTimer = this.#clock.setTimer(() => this.#end(error), 0);
+    }, drainGrace);
   }
 
   #end(error: Error | undefined): void {
     this.#stopDrainTimer();
     if (this.#phase !== "open") return;
+    const failure = failureOf("Framing.decoder", () => this.#decoder?.end()); // An incomplete frame is refused.
+    if (this.#phase !== "open") return; // The refusal has closed the channel.
     this.#phase = "ended";
     this.#reading?.close();
-    this.#receiver?.end(error);
+    this.#receiver?.end(error ?? failure);
   }
 
   #stopDrainTimer(): void {

@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import type { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
@@ -81,10 +80,6 @@ const exitDelay = 250;
 
 /** Milliseconds after the child's exit to wait for its pipes to close; other processes may hold them open forever. */
 const pipesDelay = 50;
-
-/** The maximum number of bytes, and of turns of the event loop, that are read after the exit: a pipe holds at most 1 MiB. */
-const mostRest = 1024 * 1024;
-const mostTurns = 16;
 
 class ProcessChannel implements ChildChannel {
   readonly #command: Command;
@@ -206,22 +201,8 @@ class ProcessChannel implements ChildChannel {
     // If the output closed first, wait for the exit, whose code says more.
     await settlesWithin(this.#exited.promise, exitDelay, this.#clock);
     // Wait until the last output is read: the exit may be reported before it.
-    if (!(await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock))) await this.#readRest();
+    if (!(await settlesWithin(this.#pipesClosed.promise, pipesDelay, this.#clock))) await this.#stream?.readRest();
     return this.#notStarted ?? this.#ending(broken);
-  }
-
-  /**
-   * Reads the bytes that the process has left in its pipe: when the event loop is late, a timer fires before that. A turn without new
-   * bytes is the end. Another process that holds the pipe may write for ever, so turns and bytes have a limit.
-   */
-  async #readRest(): Promise<void> {
-    const { stdout } = this.#child ?? {};
-    const first = bytesRead(stdout);
-    for (let turn = 0; turn < mostTurns; turn += 1) {
-      const before = bytesRead(stdout);
-      await new Promise((resolve) => setImmediate(resolve)); // Runs after the pipes were polled.
-      if (bytesRead(stdout) === before || bytesRead(stdout) - first >= mostRest) return;
-    }
   }
 
   #ending(broken: Error | undefined): Error {
@@ -232,11 +213,6 @@ class ProcessChannel implements ChildChannel {
     const said = this.stderr === "" ? "; it wrote nothing to stderr" : `; its last lines on stderr:\n${this.stderr}`;
     return new Error(`${excerpt(this.#command.command)} ${how}${said}`, broken === undefined ? {} : { cause: broken });
   }
-}
-
-/** The bytes that have come from a pipe, which is a socket to Node. */
-function bytesRead(pipe: Readable | null | undefined): number {
-  return (pipe as Socket | null | undefined)?.bytesRead ?? 0;
 }
 
 /** A command that `connect` starts and talks to over stdio. */
