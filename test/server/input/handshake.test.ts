@@ -1,6 +1,8 @@
 import { handshakeVersions } from "@parlance/mcp";
 import { revisionOf } from "@parlance/mcp/protocol";
+import { createServer, type Server, ToolError } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
+import { deferred } from "../../../packages/mcp/src/base/deferred.js";
 import { failure, initialized, parse, request, success } from "../../testing/frames.js";
 import { type Talk, talkTo } from "../../testing/talks.js";
 import { answerOf, askingServer, type Effects } from "./questions.js";
@@ -76,7 +78,47 @@ describe.each(withForms)("in %s", (version) => {
     const cancelled = await talk.ask('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
     expect(parse(cancelled)).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
   });
+
+  test.each(["returns", "throws", "returns with two of them open"])(
+    "a question that is open when the handler %s is cancelled before the result goes out",
+    async (how) => {
+      await using talk = talkTo(impatientServer(how));
+      await open(talk, version);
+      expect(parse(await talk.ask(request(1, "tools/call", { name: "ask" })))).toMatchObject({ id: 1 });
+      if (how === "returns with two of them open") await talk.peer.next(); // The other question.
+      talk.peer.send(request(2, "tools/call", { name: "go_on" }));
+      const asked = how === "returns with two of them open" ? [1, 2] : [1];
+      const next: string[] = [];
+      for (let left = asked.length + 2; left > 0; left -= 1) next.push(gist(parse(await talk.peer.next())));
+      const cancelled = asked.map((id) => `cancelled ${id}: the call that asked has ended`);
+      expect(next.filter((each) => each !== "response 2")).toEqual([...cancelled, "response 1"]);
+    },
+  );
 });
+
+function gist({ id, method, params }: ReturnType<typeof parse>): string {
+  const { requestId, reason } = (params ?? {}) as { readonly requestId?: unknown; readonly reason?: unknown };
+  return method === "notifications/cancelled" ? `cancelled ${requestId}: ${reason}` : `response ${id}`;
+}
+
+/** A server whose tool `ask` does not wait for the answer, but for a call of `go_on`. */
+function impatientServer(how: string): Server {
+  const server = createServer({ name: "impatient", version: "1.0.0" });
+  const goOn = deferred<void>();
+  const form = { type: "object", properties: {} } as const;
+  server.tool("ask", {}, async (_, ctx) => {
+    const asked = ctx.elicit("Sure?", form);
+    if (how === "returns with two of them open") void ctx.listRoots();
+    await Promise.race([asked, goOn.promise]);
+    if (how === "throws") throw new ToolError("gave up");
+    return "gave up";
+  });
+  server.tool("go_on", {}, () => {
+    goOn.resolve();
+    return "";
+  });
+  return server;
+}
 
 test.each(handshakeVersions.filter((version) => !withForms.includes(version)))(
   "%s has no forms: nothing is asked",

@@ -203,7 +203,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
    */
   async drain(grace: number): Promise<void> {
     await this.#finish(grace);
-    this.#failAll("the connection was closed");
+    this.#failAll("this side is shutting down");
     await this.close();
   }
 
@@ -246,10 +246,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     return this.#end({ reason: "ended" });
   }
 
-  /** Calls of this side first: a handler whose signal aborts would otherwise cancel, at the peer, what it has called there. */
+  /** Handlers first: what they have called at the peer is cancelled there, so that no question stays open in front of its user. */
   #failAll(why: string): void {
-    this.#caller.failAll(why);
     this.#responder.failAll(why);
+    this.#caller.failAll(why);
   }
 
   /** Takes nothing new; resolves when nothing is under way or waits to be sent, after `grace` milliseconds, or at the close. */

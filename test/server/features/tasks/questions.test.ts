@@ -74,7 +74,7 @@ test("a handler that returns its questions is run again inside of its task", asy
   expect(peer.told).toEqual([`${taskId} input_required`, `${taskId} working`, `${taskId} completed`]);
 });
 
-test("an input request that its handler does not await changes nothing after the end", async () => {
+test("an input request that its handler does not await is cancelled at the end, and changes nothing after it", async () => {
   const { server } = workshop();
   server.tool("careless", { execution: { taskSupport: "required" } }, (_args, ctx) => {
     void ctx.listRoots();
@@ -84,6 +84,7 @@ test("an input request that its handler does not await changes nothing after the
   const { taskId } = await peer.start("careless");
   peer.send("tasks/result", { taskId });
   const { id = "" } = await peer.next();
+  expect(await peer.next()).toMatchObject({ method: "notifications/cancelled", params: { requestId: id } });
   expect(text((await peer.next()).result ?? {})).toBe("done");
   peer.talk.peer.send(success(id, { roots: [] }));
   await turn();

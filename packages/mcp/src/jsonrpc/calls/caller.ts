@@ -72,6 +72,7 @@ export class Caller {
 
   /**
    * @param write sends the frame of the call; called when the transport has room
+   * @param relatedTo the request of the peer that the call belongs to; its cancellation goes the same way
    * @throws TypeError for an option that does not exist
    */
   call(
@@ -79,6 +80,7 @@ export class Caller {
     params: Params | undefined,
     options: CallOptions,
     write: (frame: string, call: OutgoingCall) => void,
+    relatedTo?: Id,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       requireCallable(method, params);
@@ -88,6 +90,7 @@ export class Caller {
         else reject(outcome.error);
       });
       if (call === undefined) return;
+      call.relatedTo = relatedTo;
       this.whenWritable(() => {
         const frame = this.encode(call, params);
         if (frame !== undefined) write(frame, call);
@@ -304,11 +307,11 @@ export class Caller {
   }
 
   /** Sends the notification that cancels a call, on a transport that has one. */
-  #cancelAtPeer({ id }: OutgoingCall, reason: string): void {
+  #cancelAtPeer({ id, relatedTo }: OutgoingCall, reason: string): void {
     if (this.#cancellation === undefined) return;
     const { method, idMember, error } = this.#cancellation;
     if (error !== null) this.#inFlight.expectLate(id);
-    this.#out?.notify(method, { [idMember]: id, reason });
+    this.#out?.notifyRelated(method, { [idMember]: id, reason }, relatedTo);
   }
 
   #explain(why: string): string {
@@ -396,6 +399,8 @@ export class OutgoingCall {
   readonly options: CallOptions;
   /** True after the request was written: before that, the peer need not be notified of its cancellation. */
   sent = false;
+  /** The request of the peer that it belongs to; undefined for none. */
+  relatedTo: Id | undefined;
   /** Times on the connection's clock. */
   idleAt: number;
   readonly totalAt: number;

@@ -1,5 +1,7 @@
 import { markHandled } from "../../base/maybe-promise.js";
+import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import { LocalError } from "../../jsonrpc/errors.js";
 import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
@@ -17,17 +19,26 @@ export interface Input {
 /** Users need time to respond: the idle timeout equals the total timeout. */
 const inputTimeout = 600_000;
 
-/** Sends requests to the client: the handshake era. */
-class CallbackInput implements Input {
+/** Sends requests to the client: the handshake era. Those that are open when the call ends are cancelled. */
+export class CallbackInput implements Input {
   readonly #callback: RemoteCall;
   readonly #client: InputClient;
-  readonly #signal: AbortSignal;
+  readonly #over = new AbortController();
+  readonly #forget: () => void;
   readonly #done = new Map<string, Promise<unknown>>();
 
-  constructor(callback: RemoteCall, client: InputClient, signal: AbortSignal) {
+  constructor(callback: RemoteCall, client: InputClient, cancelled: AbortSignal) {
     this.#callback = callback;
     this.#client = client;
-    this.#signal = signal;
+    const cancel = (): void => this.#over.abort(cancelled.reason);
+    this.#forget = onAbort(cancelled, cancel);
+    if (cancelled.aborted) cancel();
+  }
+
+  /** The call has its outcome: nobody waits for the answers any more. */
+  end(): void {
+    this.#forget();
+    this.#over.abort(new LocalError("cancelled", "the call that asked has ended"));
   }
 
   request(questions: InputRequests): Promise<InputResponses> {
@@ -37,7 +48,7 @@ class CallbackInput implements Input {
   async #ask(questions: InputRequests): Promise<InputResponses> {
     requireClientCapability(questions, this.#client);
     const { revision } = this.#client;
-    const options = { signal: this.#signal, timeout: inputTimeout, totalTimeout: inputTimeout };
+    const options = { signal: this.#over.signal, timeout: inputTimeout, totalTimeout: inputTimeout };
     const answers = Object.entries(questions).map(async ([key, question]): Promise<[string, unknown]> => {
       const { method, params, elicitationId } = question;
       const shaped = withElicitationId(method, revision.down("params", method, params), revision, elicitationId);
@@ -54,7 +65,7 @@ class CallbackInput implements Input {
 }
 
 /** Undefined on a one-way transport. */
-export function callbackInput({ callback, signal }: Exchange, client: InputClient): Input | undefined {
+export function callbackInput({ callback, signal }: Exchange, client: InputClient): CallbackInput | undefined {
   return callback === undefined ? undefined : new CallbackInput(callback, client, signal);
 }
 

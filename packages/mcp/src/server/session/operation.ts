@@ -15,7 +15,7 @@ import type { Revision } from "../../protocol/revisions/revision.js";
 import type { Implementation } from "../../protocol/types/implementation.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../../protocol/types/logging.js";
 import { maxRounds, mayAskForInput } from "../../session/input-required.js";
-import { callbackInput, type Input } from "../input/input.js";
+import { type CallbackInput, callbackInput, type Input } from "../input/input.js";
 import { InputRequired, type InputResponses } from "../input/input-request.js";
 import {
   firstRound,
@@ -61,7 +61,7 @@ export class OperationOfRevision implements Operation {
   readonly #settings: OperationSettings;
   readonly #round: Round | undefined;
   readonly #returned: Returned;
-  #input: Input | undefined;
+  #input: CallbackInput | undefined;
 
   /**
    * @param round the round of the call, for methods whose result may request input
@@ -97,8 +97,13 @@ export class OperationOfRevision implements Operation {
       undefined,
       returned,
     );
-    operation.#input = this.input; // It knows what `once` has run.
+    operation.#input = this.#input; // It knows what `once` has run.
     return operation;
+  }
+
+  /** The call has its outcome. */
+  end(): void {
+    this.#input?.end();
   }
 
   /** Created on first use: most operations request no input. */
@@ -288,12 +293,15 @@ function succeeded(server: Servable, operation: OperationOfRevision, result: unk
   const { replay } = operation;
   // An input request that the handler did not await takes precedence over its result.
   const asks = result instanceof InputRequired || (replay !== undefined && replay.open.size > 0);
-  return asks ? ask(server, operation, result) : shapeResult(result, operation.method, operation.revision, server.info);
+  if (asks) return ask(server, operation, result);
+  operation.end();
+  return shapeResult(result, operation.method, operation.revision, server.info);
 }
 
 /** A pending input request stops the handler with an error; it takes precedence over whatever the handler then throws. */
 function failed(server: Servable, operation: OperationOfRevision, error: unknown): unknown {
   if (operation.replay?.isStoppedBy(error) === true) return ask(server, operation, undefined);
+  operation.end();
   throw errorOfRevision(error, operation.revision);
 }
 
@@ -308,6 +316,8 @@ async function ask(server: Servable, operation: OperationOfRevision, asked: unkn
     return shapeResult(result, method, revision, server.info);
   } catch (error) {
     throw errorOfRevision(error, revision);
+  } finally {
+    operation.end();
   }
 }
 

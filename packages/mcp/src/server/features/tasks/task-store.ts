@@ -1,5 +1,6 @@
 import type { MembersOf } from "../../../base/check-members.js";
 import type { Clock, Timer } from "../../../base/clock.js";
+import { deferred } from "../../../base/deferred.js";
 import { longestTimer } from "../../../base/settles-within.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
 import type { RemoteCall } from "../../../jsonrpc/call.js";
@@ -246,6 +247,7 @@ export class Task {
   readonly #begun: number;
   readonly #controller = new AbortController();
   readonly #waiters = new Set<Waiter>();
+  readonly #ended = deferred<void>();
   /** Input requests that wait until a caller waits for the result. */
   readonly #held = new Set<(callback: RemoteCall) => void>();
   /** Questions without an answer. */
@@ -281,6 +283,11 @@ export class Task {
     return this.#controller.signal;
   }
 
+  /** Resolves at the end of the task. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
   /** Whether nothing more is sent for it. */
   get isOver(): boolean {
     return this.#end !== undefined || this.signal.aborted;
@@ -290,6 +297,7 @@ export class Task {
   end(end: TaskEnd): boolean {
     if (this.isOver) return false;
     this.#end = end;
+    this.#ended.resolve();
     this.#tell();
     for (const { settle } of [...this.#waiters]) settle(end);
     if (end.status === "cancelled") this.#controller.abort(new LocalError("cancelled", end.message));
