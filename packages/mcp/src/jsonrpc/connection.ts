@@ -104,6 +104,8 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   readonly #ended = deferred<Closed>();
   /** The arrival times of the frames that were too long, of the last minute. */
   #oversizedAt: number[] = [];
+  /** Frames without a kind or an id since the last message. */
+  #unreadable = 0;
   /** Made on first use. */
   #spread: SpreadMessage | undefined;
 
@@ -300,7 +302,10 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       if (this.#isMeant(decoded, text)) return;
       if (this.#isOwed(decoded, text)) this.#responder.problem(decoded);
       this.#out.refused(text.length);
-    } else if (!("jsonrpc" in decoded)) this.#batchFrame(decoded, text);
+      return;
+    }
+    this.#unreadable = 0;
+    if (!("jsonrpc" in decoded)) this.#batchFrame(decoded, text);
     else if (!("method" in decoded)) this.#caller.receive(decoded, cause);
     else if (!("id" in decoded)) this.#notification(decoded, text, undefined);
     else if (!this.settings.profile.answersRequests)
@@ -343,9 +348,15 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
     return this.#answers(problem);
   }
 
+  /**
+   * Whether this side answers what is no message. Not so if the peer has sent nothing else for long: it may be a peer with another
+   * framing, whose answers this side cannot read either, and the two would answer each other for ever.
+   */
   #answers({ subject }: Problem): boolean {
     if (!this.settings.profile.answersRequests) return false;
-    return subject === "request" || this.#options.answersUnreadable !== false;
+    if (subject === "request") return true;
+    this.#unreadable += 1;
+    return this.#options.answersUnreadable !== false && this.#unreadable <= mostUnreadable;
   }
 
   /** @param index the place of the notification in its batch */
@@ -406,6 +417,9 @@ const closedByPeer = "the peer closed the connection";
 
 /** Milliseconds that handlers have when the peer has ended its side: enough to answer what it asked before. */
 const answerGrace = 5_000;
+
+/** Unreadable frames in a row that are answered. */
+const mostUnreadable = 100;
 
 /** Codes of what was refused for its length: it is JSON for all that is known, and its id may stand at its beginning. */
 const boundCodes: ReadonlyMap<FrameRefusal["reason"], number> = new Map([

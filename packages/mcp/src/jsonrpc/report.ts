@@ -132,9 +132,11 @@ export function faultsToConsole(report: Report): void {
 export function describeReport(report: Report): string {
   switch (report.kind) {
     case "invalid":
-      return `received ${excerpt(report.frame)}: ${describeProblem(report.problem)}`;
-    case "refused":
-      return `received ${excerpt(report.refusal.head)}: ${report.refusal.message}`;
+      return `received ${excerpt(report.frame)}: ${describeProblem(report.problem)}${otherFraming(report.frame)}`;
+    case "refused": {
+      const { head, message, reason } = report.refusal;
+      return `received ${excerpt(head)}: ${message}${reason === "bad-header" ? noFraming(head) : ""}`;
+    }
     case "unmatched":
       return describeUnmatched(report.response);
     case "unknown-cancel":
@@ -156,6 +158,19 @@ export function describeReport(report: Report): string {
     case "fault":
       return `${excerpt(report.method)}${report.name === undefined ? "" : ` of ${excerpt(report.name)}`} failed: ${stackOf(report.error)}`;
   }
+}
+
+/** A header before a message, or after the message before it. */
+const header = /^content-length *:|\}content-length *: *\d+\s*$/i;
+
+/** The remedy for a frame that shows another framing; empty for any other. */
+function otherFraming(frame: string): string {
+  return header.test(frame) ? ": the peer sends a Content-Length: give this side the framing contentLength" : "";
+}
+
+/** The remedy for what stands where a header should; empty for what is no message either. */
+function noFraming(head: string): string {
+  return /^\s*[{[]/.test(head) ? ": the peer sends lines: give this side the framing lines" : otherFraming(head);
 }
 
 function stackOf(error: unknown): string {

@@ -253,7 +253,12 @@ class SocketServer implements TcpServer {
   #serve(socket: Socket, { peer, budget, auth }: TcpCaller): void {
     const isLocal = "path" in this.address;
     try {
-      const channel = new AcceptedChannel(socket, !isLocal, { ...this.#options, clock: this.#clock });
+      const channel = new AcceptedChannel(
+        socket,
+        !isLocal,
+        { ...this.#options, clock: this.#clock },
+        reporterOf(this.#options.report),
+      );
       const connection = requireConnection(atOnce("accept", () => this.#open(channel, { peer, budget, auth })));
       this.#connections.add(connection);
       void connection.closed.then(() => this.#connections.delete(connection));
@@ -292,15 +297,24 @@ function addressOf(server: Server): SocketAddress {
 class AcceptedChannel extends StreamChannel {
   readonly #socket: Socket;
   readonly #fromNetwork: boolean;
+  readonly #report: Reporter;
 
-  constructor(socket: Socket, fromNetwork: boolean, options: StreamChannelOptions) {
+  constructor(socket: Socket, fromNetwork: boolean, options: StreamChannelOptions, report: Reporter) {
     super(socket, socket, options);
     this.#socket = socket;
     this.#fromNetwork = fromNetwork;
+    this.#report = report;
   }
 
   override open(receiver: ChannelReceiver): void {
-    super.open(this.#fromNetwork ? messagesOnly(receiver, (error) => this.#socket.destroy(error)) : receiver);
+    super.open(this.#fromNetwork ? messagesOnly(receiver, (head) => this.#drop(head)) : receiver);
+  }
+
+  #drop(head: string): void {
+    const message = "the connection does not start with a JSON-RPC message: it uses another protocol";
+    const refusal = { reason: "bad-header", message, head, bytes: head.length } as const;
+    this.#report({ kind: "refused", refusal });
+    this.#socket.destroy(new Error(message));
   }
 }
 
@@ -313,13 +327,12 @@ const beginsLikeMessage = /^\s*[{[]/;
  * A web page can make a browser connect to any local port and send lines of its choice, in the body of an HTTP request
  * or in the plain text of a TLS handshake. But it cannot choose the first bytes.
  */
-function messagesOnly(receiver: ChannelReceiver, drop: (error: Error) => void): ChannelReceiver {
+function messagesOnly(receiver: ChannelReceiver, drop: (head: string) => void): ChannelReceiver {
   let isGenuine: boolean | undefined;
   const letsIn = (head: string): boolean => {
     if (isGenuine === undefined) {
       isGenuine = beginsLikeMessage.test(head);
-      if (!isGenuine)
-        drop(new Error("the connection does not start with a JSON-RPC message: it uses another protocol"));
+      if (!isGenuine) drop(head);
     }
     return isGenuine;
   };

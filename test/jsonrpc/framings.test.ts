@@ -1,0 +1,67 @@
+import { PassThrough } from "node:stream";
+import { type Connection, contentLength, describeReport, lines, openConnection } from "@parlance/mcp/jsonrpc";
+import { acceptTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { expect, onTestFinished, test } from "vitest";
+import { failureOf } from "../node/conversations.js";
+
+const framings = { lines, contentLength };
+
+/** A connection whose reports are kept as text. */
+function opened(input: PassThrough, output: PassThrough, framing: typeof lines) {
+  const reports: string[] = [];
+  const report = (each: Parameters<typeof describeReport>[0]): void => void reports.push(describeReport(each));
+  const connection: Connection = openConnection(streamChannel(input, output, { framing }), { report });
+  onTestFinished(() => connection.close());
+  return { connection, reports };
+}
+
+test.each([
+  ["lines", "contentLength", "the peer sends a Content-Length: give this side the framing contentLength"],
+  ["contentLength", "lines", "the peer sends lines: give this side the framing lines"],
+] as const)(
+  "a call over %s of a peer with %s fails with the framing, and the two stop answering",
+  async (own, other, says) => {
+    const [there, back] = [new PassThrough(), new PassThrough()];
+    const asking = opened(back, there, framings[own]);
+    const answering = opened(there, back, framings[other]);
+    // Each answers what it cannot read with an error that the other cannot read.
+    expect(await failureOf(asking.connection.call("ping", undefined, { timeout: 500 }))).toContain(says);
+    const received = [asking.reports.length, answering.reports.length];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([asking.reports.length, answering.reports.length]).toEqual(received);
+    expect(Math.max(...received)).toBeLessThan(1_000);
+  },
+);
+
+test("a message that can be read makes up for those that cannot", async () => {
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  opened(there, back, lines);
+  let answers = 0;
+  back.on("data", (chunk: Buffer) => (answers += chunk.toString().split("\n").length - 1));
+  for (let round = 0; round < 5; round += 1) {
+    there.write("not JSON\n".repeat(90));
+    there.write('{"jsonrpc":"2.0","method":"noted"}\n');
+    await expect.poll(() => answers).toBe(90 * (round + 1));
+  }
+  there.write("not JSON\n".repeat(200));
+  there.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await expect.poll(() => answers).toBe(450 + 100 + 1);
+});
+
+test("a TCP server reports a connection that begins with something else", async () => {
+  const reports: string[] = [];
+  const server = await acceptTcp({ port: 0 }, (channel, caller) => openConnection(channel, caller), {
+    report: (each) => void reports.push(describeReport(each)),
+  });
+  onTestFinished(() => server.close());
+  const client = openConnection(tcpChannel(server.address as { port: number }, { framing: contentLength }));
+  onTestFinished(() => client.close());
+  await failureOf(client.call("ping"));
+  await expect
+    .poll(() => reports)
+    .toEqual([
+      expect.stringMatching(
+        /^received "Content-Length: \d+.*: the connection does not start with a JSON-RPC message: .*contentLength$/,
+      ),
+    ]);
+});
