@@ -72,7 +72,7 @@ export class Caller {
 
   /**
    * @param write sends the frame of the call; called when the transport has room
-   * @param relatedTo the request of the peer that the call belongs to; its cancellation goes the same way
+   * @param asker the request of the peer that the call belongs to: while it is open, a cancellation goes the same way
    * @throws TypeError for an option that does not exist
    */
   call(
@@ -80,7 +80,7 @@ export class Caller {
     params: Params | undefined,
     options: CallOptions,
     write: (frame: string, call: OutgoingCall) => void,
-    relatedTo?: Id,
+    asker?: Asker,
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       requireCallable(method, params);
@@ -90,7 +90,7 @@ export class Caller {
         else reject(outcome.error);
       });
       if (call === undefined) return;
-      call.relatedTo = relatedTo;
+      call.asker = asker;
       this.whenWritable(() => {
         const frame = this.encode(call, params);
         if (frame !== undefined) write(frame, call);
@@ -307,11 +307,11 @@ export class Caller {
   }
 
   /** Sends the notification that cancels a call, on a transport that has one. */
-  #cancelAtPeer({ id, relatedTo }: OutgoingCall, reason: string): void {
+  #cancelAtPeer({ id, asker }: OutgoingCall, reason: string): void {
     if (this.#cancellation === undefined) return;
     const { method, idMember, error } = this.#cancellation;
     if (error !== null) this.#inFlight.expectLate(id);
-    this.#out?.notifyRelated(method, { [idMember]: id, reason }, relatedTo);
+    this.#out?.notifyRelated(method, { [idMember]: id, reason }, asker?.over === false ? asker.id : undefined);
   }
 
   #explain(why: string): string {
@@ -392,6 +392,13 @@ export type Outcome =
       readonly error: Error;
     };
 
+/** A request of the peer, during which this side calls the peer. */
+interface Asker {
+  readonly id: Id | undefined;
+  /** It was answered or cancelled: what belongs to it may reach nobody. */
+  readonly over: boolean;
+}
+
 /** A call of this side from its start to its one outcome. */
 export class OutgoingCall {
   readonly id: number;
@@ -400,7 +407,7 @@ export class OutgoingCall {
   /** True after the request was written: before that, the peer need not be notified of its cancellation. */
   sent = false;
   /** The request of the peer that it belongs to; undefined for none. */
-  relatedTo: Id | undefined;
+  asker: Asker | undefined;
   /** Times on the connection's clock. */
   idleAt: number;
   readonly totalAt: number;

@@ -426,7 +426,7 @@ export class IncomingCall implements Exchange {
   get callback(): RemoteCall {
     const { caller, out } = this.#parts;
     const write = (frame: string): void => out.write(frame, this.id);
-    return (method, params, options = {}) => markHandled(caller.call(method, params, options, write, this.id));
+    return (method, params, options = {}) => markHandled(caller.call(method, params, options, write, this));
   }
 
   notify(method: string, params?: Params): void {
