@@ -67,6 +67,16 @@ test("initialize cannot be cancelled, so an answer is due", () => {
   expect(report.pending[0]?.pending.state).toBe("unanswered");
 });
 
+test("an unanswered request with the id 0 says why a server may have ignored it", () => {
+  const [initialize = call] = greeted;
+  const given = reportOn(...recorded(initialize, cancelled("Request timed out", 0)), clientLeft, end);
+  expect(given.pending[0]?.pending.reason).toBe(
+    "no response: it was cancelled by frame 2 (Request timed out) (its id is 0: is that no id to the server?)",
+  );
+  const crashed = reportOn(...recorded(initialize), exited(1));
+  expect(crashed.pending[0]?.pending.reason).toBe("no response: the server exited with code 1");
+});
+
 test("a subscription lasts until its client leaves", () => {
   const listen: Said = `→ ${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params: { _meta: stateless } })}`;
   const report = reportOn(...recorded(listen), clientLeft, exited(0), end);

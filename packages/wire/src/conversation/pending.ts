@@ -202,7 +202,7 @@ export class PendingTracker {
       ({ from, at, exchange: on = exchange }) =>
         from === other && at >= request.frame.entry.t && (exchange === undefined || on === exchange),
     );
-    const hint = hintText(since);
+    const hint = hintText(since) ?? (gone.has(other) || refused !== undefined ? undefined : zeroHint(request));
     const cancelled = cancel && `it was cancelled by frame ${cancel.frame.n}${reasonOf(cancel)}`;
     const left = cancelled ?? refused ?? gone.get(other) ?? ended;
     if (left !== undefined) return { never: hint === undefined ? left : `${left} (${hint})` };
@@ -273,6 +273,11 @@ function endOfExchange({ ph, why }: HttpEntry): string {
 export function isProbe({ request: { method } }: RecordedOperation, { operations }: WireSession): boolean {
   if (method !== methods.discover) return false;
   return !operations.some(({ request, answer }) => request.method === method && answer?.result !== undefined);
+}
+
+/** Clients on the official SDK begin with the id 0, and `if (message.id)` takes their `initialize` for a notification. */
+function zeroHint({ id, from }: WireMessage): string | undefined {
+  return id === "0" && from === "client" ? "its id is 0: is that no id to the server?" : undefined;
 }
 
 /** Whether a request was cancelled after a timeout: then a response was due, and did not come. */

@@ -78,6 +78,8 @@ export class WireSession {
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   /** The last notification of each side. */
   readonly lastNotification: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
+  /** The last cancellation of each side that names no request of it. */
+  readonly lastVainCancellation: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   /** Whether each side has sent something that is not a message. */
   readonly hasSentOther: Record<Sender, boolean> = { client: false, server: false };
   readonly #requests: Operations;
@@ -235,6 +237,7 @@ export class WireSession {
       this.#requests.noteNoMessage(message);
     }
     const { operation } = context;
+    if (method === notifications.cancelled && operation === undefined) this.lastVainCancellation[from] = message;
     if (operation !== undefined && kind === "ntf") this.#requests.note(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);
     if (kind === "ntf" && method === notifications.initialized && this.#phase === "answered") this.#phase = "ready";

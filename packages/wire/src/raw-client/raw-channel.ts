@@ -1,6 +1,14 @@
 import { type Channel, clientLimits, lines, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { JsonObject } from "@parlance/mcp/protocol";
-import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type RawReply } from "./raw-client.js";
+import {
+  dispatch,
+  joined,
+  noAnswer,
+  PendingReplies,
+  type RawClient,
+  type RawOptions,
+  type RawReply,
+} from "./raw-client.js";
 
 /** A channel to a server. The channel of a process also reports how the process ended, and can kill it. */
 export interface RawTransport {
@@ -19,6 +27,9 @@ interface RawChannelOptions extends RawOptions, RawTransport {
 }
 
 const encoder = new TextEncoder();
+
+/** Milliseconds between the pieces of a frame, in which the server may read the first one. */
+const pieceDelay = 50;
 
 /**
  * A raw client on a channel: a process on its stdin and stdout, a WebSocket, or a server in this process.
@@ -65,15 +76,16 @@ export class RawChannel implements RawClient {
   };
 
   /** Sends a frame, and waits for the response to `id` if one is given. */
-  async send(frame: string | Uint8Array, id?: string | number): Promise<RawReply> {
+  async send(frame: string | Uint8Array | readonly Uint8Array[], id?: string | number): Promise<RawReply> {
     const answer = id === undefined ? undefined : this.#pending.wait(id);
     if (typeof frame === "string") await this.#channel.send(frame);
-    else this.#write(frame);
+    else await this.#write(frame instanceof Uint8Array ? [frame] : frame);
     return answer ?? noAnswer("nothing was owed");
   }
 
-  #write(bytes: Uint8Array): void {
+  async #write(pieces: readonly Uint8Array[]): Promise<void> {
     const { write } = this.#options;
+    const bytes = joined(pieces);
     if (write === undefined) {
       void this.#channel.send(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
       return;
@@ -83,7 +95,10 @@ export class RawChannel implements RawClient {
     const decoder = lines.decoder({ frame: sent, refuse: ({ head }) => sent(head) }, clientLimits.frameBytes);
     decoder.push(bytes);
     decoder.end();
-    write(bytes);
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) await new Promise((resolve) => setTimeout(resolve, pieceDelay));
+      write(piece);
+    }
   }
 
   /** Does nothing: on a channel, only messages name the version. */

@@ -68,9 +68,14 @@ export interface RawClient {
   readonly transport: "channel" | "http";
   /**
    * Sends one frame unchanged. With the id of a request, it waits for the response until the timeout. Without an id, it resolves
-   * when the frame is sent, or over HTTP when the HTTP response has arrived.
+   * when the frame is sent, or over HTTP when the HTTP response has arrived. The pieces of a frame are written one after another, with
+   * a pause between them, where the transport is a stream of bytes.
    */
-  send(frame: string | Uint8Array, id?: string | number, request?: RawRequest): Promise<RawReply>;
+  send(
+    frame: string | Uint8Array | readonly Uint8Array[],
+    id?: string | number,
+    request?: RawRequest,
+  ): Promise<RawReply>;
   /** Called with each request of the server, in order of arrival. Returns the frame with the response. */
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
   /** The responses without an id so far: errors for frames that the server could not read, and whatever it should not have sent. */
@@ -81,6 +86,17 @@ export interface RawClient {
   useVersion(version: string): void;
   /** Closes the connection. Resolves to the milliseconds that the server took to exit; undefined if it had to be killed. */
   close(): Promise<number | undefined>;
+}
+
+/** The bytes of the pieces, in their order. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** The calls that wait for their answers, by id. */

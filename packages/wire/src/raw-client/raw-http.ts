@@ -4,6 +4,7 @@ import { BodyCutter, type BodyFrame } from "../recording/frame-cutters.js";
 import {
   dispatch,
   isErrorWithoutId,
+  joined,
   messagesIn,
   noAnswer,
   PendingReplies,
@@ -72,11 +73,16 @@ export class RawHttp implements RawClient {
   }
 
   /** Sends a request with the frame as its body, and waits for the response to `id` if one is given. */
-  async send(frame: string | Uint8Array, id?: string | number, request: RawRequest = {}): Promise<RawReply> {
+  async send(
+    frame: string | Uint8Array | readonly Uint8Array[],
+    id?: string | number,
+    request: RawRequest = {},
+  ): Promise<RawReply> {
     const { writer, session: s, onBytes, onFrame } = this.#options;
     const { method = "POST", url = this.#options.url, read = "answer" } = request;
     const x = writer.nextExchange();
-    const bytes = typeof frame === "string" ? encoder.encode(frame) : new Uint8Array(frame);
+    const bytes =
+      typeof frame === "string" ? encoder.encode(frame) : joined(frame instanceof Uint8Array ? [frame] : frame);
     const headers = this.#headersFor(bytes, request);
     writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "req", method, url, headers: [...headers] }));
     if (method === "POST") {

@@ -121,8 +121,9 @@ function hasNoId({ id }: WireMessage): boolean {
   return id === undefined || id === "null";
 }
 
-/** The notification that a response without an id must be meant for. */
+/** The notification that a response without an id must be meant for, or one with the id that a cancellation names in vain. */
 function answeredNotification(message: WireMessage, session: WireSession, revision: Revision): WireMessage | undefined {
+  if (message.context.pairing?.is === "unknown" && !hasNoId(message)) return answeredCancellation(message, session);
   const told = notificationBefore(message, session);
   const side = otherSide(message.from);
   if (told === undefined || session.last[side]?.kind === "ntf") return told;
@@ -130,6 +131,12 @@ function answeredNotification(message: WireMessage, session: WireSession, revisi
   if (message.kind === "err") return errorCode(message) === codes.methodNotFound ? told : undefined;
   const oldest = session.oldestPending(side)?.request;
   return oldest === undefined || isResultOf(oldest, message, revision) ? undefined : told;
+}
+
+function answeredCancellation({ id, from }: WireMessage, session: WireSession): WireMessage | undefined {
+  const cancellation = session.lastVainCancellation[otherSide(from)];
+  const isNamed = session.isWhole && JSON.stringify(cancellation?.params.requestId) === id;
+  return isNamed ? cancellation : undefined;
 }
 
 /** The notification that a response without an id may be meant for: the last one, if each open request was sent after it. */

@@ -141,6 +141,58 @@ test("check fails on a recording with no frame, and says why there is none", asy
   expect(missing.code).toBe(2);
 });
 
+/** A server on stdio with a tool that only reads. */
+const reading = `
+  const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  const progress = (token) => send({ method: "notifications/progress", params: { progressToken: token, progress: 1 } });
+  const serve = ({ id, method, params }) => {
+    const serverInfo = { name: "planted", version: "1" };
+    const tool = { name: "now", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } };
+    if (method === "initialize") send({ id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo } });
+    else if (method === "tools/list") send({ id, result: { tools: [tool] } });
+    else if (method === "ping") send({ id, result: {} });
+    else if (method === "tools/call" && params.name === "now") call(id, params._meta?.progressToken);
+    else if (method === "tools/call") send({ id, error: { code: -32602, message: "Unknown tool" } });
+    else if (method === "notifications/cancelled") cancelled(params.requestId);
+    else if (id !== undefined) send({ id, error: { code: -32601, message: "Method not found" } });
+  };
+  const call = (id, token) => { BEFORE; send({ id, result: { content: [] } }); AFTER; };
+  const cancelled = (id) => { CANCELLED; };
+  const receive = (line) => {
+    let message;
+    try { message = JSON.parse(line); } catch { return send({ id: null, error: { code: -32700, message: "Parse error" } }); }
+    if (message === null || typeof message !== "object" || message.jsonrpc !== "2.0" || typeof message.method !== "string")
+      return send({ id: null, error: { code: -32600, message: "Invalid Request" } });
+    serve(message);
+  };`;
+const byLine = 'require("node:readline").createInterface({ input: process.stdin }).on("line", receive);';
+const byChunk = `
+  let held = "";
+  process.stdin.on("data", (chunk) => {
+    const lines = (held + chunk.toString()).split("\\n");
+    held = lines.pop();
+    for (const line of lines) receive(line);
+  }).on("end", () => process.exit());`;
+
+test.each([
+  ["sends the progress token as another type", { BEFORE: "progress(String(token))" }, byLine, ["P-1"]],
+  ["sends progress after the result", { AFTER: "progress(token)" }, byLine, ["P-4"]],
+  ["decodes each chunk of stdin by itself", {}, byChunk, ["R-5", "XM-13"]],
+  ["answers a cancellation", { CANCELLED: "send({ id, result: {} })" }, byLine, ["R-7", "XM-10"]],
+  ["does all that right", {}, byLine, []],
+])("check -- of a server that %s", async (_what, faults, reads, findings) => {
+  const script = Object.entries({ BEFORE: "", AFTER: "", CANCELLED: "", ...faults }).reduce(
+    (text, [place, fault]) => text.replace(place, fault),
+    `${reading}${reads}`,
+  );
+  using folder = new RecordingFolder();
+  const flags = ["--revision", "2025-11-25", "--timeout", "2"];
+  const { code, stdout } = await parlance(["check", ...flags, "--", process.execPath, "-e", script], folder.env);
+  const failed = [...stdout.matchAll(/^ *[✖!] ([A-Z]+-\d+) /gmu)].map(([, id]) => id).filter((id) => id !== "XF-5");
+  expect(failed.toSorted()).toEqual(findings);
+  expect(code).toBe(findings.length === 0 ? 0 : 2);
+});
+
 test("what still waits when a recording breaks off is not held against anyone", async () => {
   using folder = new RecordingFolder();
   const live: readonly Entry[] = recorded(...opening("2025-11-25", { server: { tools: {} } }), `→ ${call}`);

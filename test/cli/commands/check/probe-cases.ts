@@ -89,6 +89,14 @@ export const probeCases: readonly ProbeCase[] = [
     isSilent: true,
   },
   {
+    probe: "XM-13",
+    quirk: {
+      frame: (_text, { id }) => (String(id).includes("\u{1F642}") ? result("parlance-\uFFFD\uFFFD") : undefined),
+    },
+    says: /^there was no answer with the id "parlance-\u{1F642}"/u,
+    isSilent: true,
+  },
+  {
     probe: "XM-4",
     quirk: { frame: (_text, { method }) => (isStrange(method) ? [failure(null, -32_601)] : undefined) },
     says: /^it was answered with error -32601/,
@@ -146,6 +154,22 @@ export const probeCases: readonly ProbeCase[] = [
     quirk: stuckBy((_text, { method }) => method === "notifications/cancelled"),
     says: /was not answered/,
     isSilent: true,
+  },
+  {
+    probe: "XM-10",
+    quirk: {
+      frame: (_text, { method, params }) =>
+        method === "notifications/cancelled" ? result((params as Fields | undefined)?.requestId) : undefined,
+    },
+    says: /^it was answered with a result/,
+  },
+  {
+    probe: "XM-10",
+    quirk: {
+      frame: (_text, { method }) => (method === "notifications/cancelled" ? [failure(null, -32_601)] : undefined),
+    },
+    says: /^it was answered with error -32601/,
+    only: "channel",
   },
   {
     probe: "XM-11",

@@ -195,6 +195,17 @@ export const jsonRpcCases: readonly RuleCase[] = [
   },
   {
     rule: "R-7",
+    why: "with the id that a cancellation names, of a request that was never sent",
+    breaks: (talk) => [
+      ...talk.opening(),
+      unknownCancelled,
+      server({ ...rpc, id: 99, error: { code: -32800, message: "Cancelled" } }),
+    ],
+    found: { party: "server", pointer: "", says: /^it answers the notification in frame \d+$/ },
+    legal: (talk) => [...talk.opening(), talk.list(99), unknownCancelled, talk.listed(99)],
+  },
+  {
+    rule: "R-7",
     why: "with a result, after a request that came together with it",
     stdioOnly: "over HTTP each message has an exchange of its own",
     breaks: (talk) => [...talk.opening(), unknownCancelled, talk.list(1), talk.result(undefined)],

@@ -13,6 +13,9 @@ import type { Target } from "../../shared/target/target.js";
 import { Subject } from "../check/examination/probe.js";
 import { zeroProbe } from "../check/examination/probes/messages.js";
 
+/** The maximum number of milliseconds to wait for the answer of a server that has answered others. */
+const answerTimeout = 5_000;
+
 /** The result of opening a conversation. */
 export type Opened = { readonly client: Client } | { readonly failure: Failure };
 
@@ -64,7 +67,9 @@ export class Examined {
     const revision = revisionOf(version);
     const route = await routeTo(this.target);
     const writer = new EntryWriter(() => undefined);
-    const raw = openRawClient(route, { ...this.#flags, writer, session: "id 0", revision, stop: this.stop });
+    const { timeout } = this.#flags; // It may take the server that long to start, but not to answer.
+    const waits = { ...this.#flags, timeout: Math.min(timeout, answerTimeout), firstTimeout: timeout };
+    const raw = openRawClient(route, { ...waits, writer, session: "id 0", revision, stop: this.stop });
     const subject = new Subject(raw, messagesOf(version));
     const isOpen = (await subject.open()).is === "passed";
     const finding = isOpen ? await zeroProbe.ask(subject) : undefined; // Another check says why it is not.

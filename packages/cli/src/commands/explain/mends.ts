@@ -96,6 +96,10 @@ export const mends: Readonly<Record<string, Mend>> = {
   "XM-10": { says: "Ignore a cancellation of a request that is not running" },
   "XM-11": { says: "Refuse params that are an array with −32602: in MCP they are an object" },
   "XM-12": unchangedId,
+  "XM-13": {
+    says: "Put the chunks of stdin together before they are decoded: a chunk may end within a character",
+    code: "createInterface({ input: process.stdin }).on('line', (line) => receive(JSON.parse(line)));",
+  },
   "XF-1": everyPage,
   "XF-2": everyPage,
   "XF-3": everyPage,

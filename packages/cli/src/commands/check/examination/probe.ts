@@ -143,6 +143,11 @@ export class Subject {
     return this.#client.send(text, id, request);
   }
 
+  /** Sends the bytes of one frame in pieces, with a pause between them: a server on stdio reads each by itself. */
+  sendPieces(pieces: readonly Uint8Array[], id: string | number): Promise<RawReply> {
+    return this.#client.send(pieces, id);
+  }
+
   /** Sends a request with everything that the revision requires of every request. */
   ask(
     method: string,
@@ -153,6 +158,13 @@ export class Subject {
     return this.send(this.request(id, method, params), id, http);
   }
 
+  /** Calls a tool without arguments, and asks for its progress: the rules on that are for servers that send some. */
+  callEmpty(name: unknown): Promise<RawReply> {
+    const id = this.nextId();
+    const { _meta = {} } = this.#meta();
+    return this.ask(methods.callTool, { name, arguments: {}, _meta: { ..._meta, progressToken: id } }, id);
+  }
+
   /** The text of a request as `ask` sends it. */
   request(id: string | number, method: string, params: JsonObject = {}): string {
     const whole = { ...this.#meta(), ...params };
@@ -161,7 +173,12 @@ export class Subject {
   }
 
   notify(method: string, params: JsonObject = {}): Promise<RawReply> {
-    return this.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
+    return this.send(this.notification(method, params));
+  }
+
+  /** The text of a notification as `notify` sends it. */
+  notification(method: string, params: JsonObject): string {
+    return JSON.stringify({ jsonrpc: "2.0", method, params });
   }
 
   /** An unused id. */
@@ -254,10 +271,10 @@ export class Subject {
   }
 
   /** The `_meta` members that every request of the stateless era must have. */
-  #meta(): JsonObject {
+  #meta(): { readonly _meta?: JsonObject } {
     if (this.revision.era !== "stateless") return {};
     const { params } = this.messages.request(1, methods.discover, {} as never); // The example of the revision has params.
-    return isObject(params) ? { _meta: params._meta } : {};
+    return isObject(params) && isObject(params._meta) ? { _meta: params._meta } : {};
   }
 }
 

@@ -262,7 +262,7 @@ async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
     return skipped(`no tool needs arguments${tools.some(needsArguments) ? " that is not marked destructive" : ""}`);
   let note: ProbeOutcome | undefined;
   for (const { name } of callable) {
-    const found = refusalOf(subject, name, await subject.ask(methods.callTool, { name, arguments: {} }));
+    const found = refusalOf(subject, name, await subject.callEmpty(name));
     if (found.is === "failed" && found.doubt === undefined) return found;
     if (found.is === "failed") note ??= found; // Another tool may run.
   }
@@ -308,7 +308,7 @@ async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const callable = reading(tools);
   if (callable.length === 0) return noReadOnlyTool;
   for (const { name } of callable) {
-    const found = expectResult(await subject.ask(methods.callTool, { name, arguments: {} }));
+    const found = expectResult(await subject.callEmpty(name));
     if (found.is === "failed") return { ...found, says: `${quoted(name)}: ${found.says}` };
   }
   return passed;

@@ -1,5 +1,5 @@
 import { isObject, methods, notifications, type Revision } from "@parlance/mcp/protocol";
-import { byEra, isErrorWithoutId, onMessages } from "@parlance/wire";
+import { byEra, isErrorWithoutId, onMessages, type RawReply } from "@parlance/wire";
 import {
   asNote,
   describe,
@@ -154,7 +154,7 @@ export const messageProbes: readonly Probe[] = [
       const names = await namesOfCallable(subject);
       const pings = Array.from({ length: 20 }, () => subject.ask(method));
       // Handlers of tools overlap as nothing else does. They may be slow: R-5 finds what has a wrong id, whether or not all respond.
-      const calls = [...names, ...names].map((name) => subject.ask(methods.callTool, { name, arguments: {} }));
+      const calls = [...names, ...names].map((name) => subject.callEmpty(name));
       const replies = await Promise.all(pings);
       await Promise.all(calls);
       const missing = replies.filter(({ answer }) => answer === undefined).length;
@@ -168,8 +168,13 @@ export const messageProbes: readonly Probe[] = [
     sentence: "Invalid cancellation notifications SHOULD be ignored: Unknown request IDs",
     page: byEra("basic/utilities/cancellation#error-handling", "basic/patterns/cancellation#error-handling"),
     async ask(subject) {
-      await subject.notify(notifications.cancelled, { requestId: "parlance-never-asked", reason: "examination" });
-      return subject.stillAnswers();
+      const before = subject.responsesWithoutId.length;
+      const params = { requestId: "parlance-never-asked", reason: "examination" };
+      const named = subject.send(subject.notification(notifications.cancelled, params), params.requestId);
+      const after = await subject.stillAnswers();
+      const answer = (await soFar(named))?.answer ?? subject.responsesWithoutId[before];
+      const isRefused = subject.transport === "http" && answer !== undefined && isErrorWithoutId(answer);
+      return answer === undefined || isRefused ? after : failed(`it was answered with ${describe(answer)}`);
     },
   },
   {
@@ -185,7 +190,30 @@ export const messageProbes: readonly Probe[] = [
     },
   },
   zeroProbe,
+  {
+    id: "XM-13",
+    level: "must",
+    demands: "A response has the id of its request, also if a character of it comes in two pieces",
+    sentence: sameId,
+    page: onMessages("responses"),
+    applies: (_revision, transport) => transport === "channel",
+    async ask(subject) {
+      const id = "parlance-\u{1F642}";
+      const line = new TextEncoder().encode(`${subject.request(id, ping(subject))}\n`);
+      const cut = line.indexOf(firstByteOfFour) + 2;
+      const reply = await subject.sendPieces([line.subarray(0, cut), line.subarray(cut)], id);
+      return echoed(reply, id);
+    },
+  },
 ];
+
+/** How a character of four bytes begins in UTF-8. */
+const firstByteOfFour = 0xf0;
+
+/** The reply to something that should have none, if it has come by now. */
+function soFar(reply: Promise<RawReply>): Promise<RawReply | undefined> {
+  return Promise.race([reply, Promise.resolve(undefined)]);
+}
 
 /** The request that every server of a revision answers. */
 function ping({ revision }: Subject): string {
@@ -193,7 +221,10 @@ function ping({ revision }: Subject): string {
 }
 
 async function echoes(subject: Subject, id: string | number): Promise<ProbeOutcome> {
-  const { answer, silence } = await subject.ask(ping(subject), {}, id);
+  return echoed(await subject.ask(ping(subject), {}, id), id);
+}
+
+function echoed({ answer, silence }: RawReply, id: string | number): ProbeOutcome {
   if (answer === undefined) return failed(`there was no answer with the id ${quoted(id)}: ${silence}`);
   return answer.id === id ? passed : failed(`the answer has the id ${quoted(answer.id)}, not ${quoted(id)}`);
 }
