@@ -70,7 +70,10 @@ test.each([
   [["bridge", "--host", "0.0.0.0"], "unknown option '--host'\n  → write --listen http://127.0.0.1:8080/mcp\n"],
   [["serve", "--port", "8080"], "unknown option '--port'\n  → write --http 8080\n"],
   [["call", "-H", "x: y"], "unknown option '-H'\n  → write --header 'Name: value'\n"],
-  [["list", "--token", "x"], "unknown option '--token'\n  → write --header 'Authorization: Bearer …'\n"],
+  [
+    ["list", "--token", "x"],
+    "unknown option '--token'\n  → write --bearer-env TOKEN, with the token in the variable TOKEN\n",
+  ],
   [["tools", "http://localhost/mcp"], "unknown command 'tools'\n  → parlance list <target> tools\n"],
   [["inspect"], "unknown command 'inspect'\n  → parlance talk <target>, or parlance run --ui <target>\n"],
   [["call", "--timeout"], "argument missing\n  → parlance help call shows how to write it\n"],

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import { nodeHandler, serveHttp } from "@parlance/mcp/node";
 import { createServer, type Server } from "@parlance/mcp/server";
@@ -5,6 +6,7 @@ import { serveWebSocket } from "@parlance/mcp/websocket";
 import { expect, test } from "vitest";
 import { plainHttp } from "../plain-http.js";
 import { expectGone, fixture, jsonLines, misbehaving, parlance, type Ran, startInForm, toolsServer } from "../run.js";
+import { Scratch } from "../scratch.js";
 
 function greeter(): Server {
   const server = createServer({ name: "greeter", version: "1.0.0" });
@@ -77,6 +79,16 @@ test.concurrent("a server that exits at once is reported with its last lines on 
   expect(stdout).toMatch(/✖ starts +exited with code 3 before it had answered/);
   expect(stdout.match(/│ cannot read config\.json/g)).toHaveLength(1);
   expect(stdout).toContain("│ \\u{1b}[2Jcheck the path\n");
+  expect(code).toBe(3);
+});
+
+test.concurrent("a server in TypeScript that this Node does not run has the remedy that the other commands name", async () => {
+  using folder = new Scratch();
+  const stripsTypes = "typescript" in process.features && Boolean(process.features.typescript);
+  const path = folder.at(stripsTypes ? "server.tsx" : "server.ts"); // No Node runs JSX.
+  writeFileSync(path, "export {};");
+  const { code, stdout } = await doctor(["--", process.execPath, path]);
+  expect(stdout).toContain("    → the Node that was started does not run TypeScript: npx tsx in place of node");
   expect(code).toBe(3);
 });
 
@@ -230,6 +242,15 @@ test.concurrent("a 401 names where tokens come from, and headers authenticate", 
   expect(refused.stdout).toContain(`    → parlance login ${http.url}, or authenticate: --bearer-env TOKEN`);
   expect(refused.code).toBe(3);
   expect((await doctor(["--header", "Authorization: Bearer abc", http.url])).code).toBe(0);
+});
+
+test.concurrent("a 401 that names no metadata is for a key first, and for a sign-in only then", async () => {
+  await using http = await plainHttp((_, response) => response.writeHead(401, { "www-authenticate": "Bearer" }).end());
+  const { stdout } = await doctor([http.url]);
+  const words = stdout.replaceAll(/\s+/g, " ");
+  expect(words).toMatch(/→ authenticate: --bearer-env TOKEN .*, or with an authorization server parlance login http/);
+});
+  expect(stdout).toMatch(/→ authenticate: --bearer-env TOKEN [\s\S]*, or with an authorization server\s+parlance login\s+http/);
 });
 
 /** A server that refuses every token, whose metadata names its URL and an issuer. */

@@ -36,6 +36,19 @@ test.concurrent("the errors of a module are those of the copy of the library tha
   expect(stderr).toContain("the printer is busy");
 });
 
+test.concurrent.each([
+  ["export const createNotes = () => server;", "createNotes()"],
+  ["export default () => server;", "the function that is its default"],
+])("a module that exports a function, %s, is told to export its server", async (exports, named) => {
+  using folder = project();
+  const source =
+    'import { createServer } from "@parlance/mcp/server"; const server = createServer({ name: "made", version: "1" });';
+  writeFileSync(folder.at("made.mjs"), `${source} ${exports}`);
+  const { code, stderr } = await parlance(["list", folder.at("made.mjs")]);
+  expect(stderr).toContain(`does ${named} make the server? Export what it returns as \`server\``);
+  expect(code).toBe(3);
+});
+
 test.concurrent("a module requests input in every revision, with the copy of the library that it imports", async () => {
   using folder = project();
   for (const revision of ["2025-06-18", "2026-07-28"]) {

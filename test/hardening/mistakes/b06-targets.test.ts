@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "@parlance/mcp/client";
+import { createService } from "@parlance/mcp/jsonrpc";
 import { connectStdio, serveHttp, serveStdio, serveTcp } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { serveWebSocket } from "@parlance/mcp/websocket";
@@ -41,6 +42,15 @@ describe("B6: the serve functions say that they need a server", () => {
     await expect(serve(anything(undefined))).rejects.toThrow(`${name} needs a server, got nothing: ${remedy}`);
     await expect(serve(anything(official))).rejects.toThrow(`${name} was given a server of the official SDK: make one`);
   });
+});
+
+test("B6: serveWebSocket, which serves plain JSON-RPC too, says how a service is given", async () => {
+  await expect(serveWebSocket(anything(createService()))).rejects.toThrow(
+    "serveWebSocket needs a server, got a service: write serveWebSocket((channel, caller) => openConnection(channel,",
+  );
+  await expect(serveHttp(anything(createService()))).rejects.toThrow(
+    "got a service: write http.createServer(nodeRpcHandler(service.call))",
+  );
 });
 
 test.each<[string, (port: number) => Promise<{ readonly port: number; close(): Promise<void> }>]>([

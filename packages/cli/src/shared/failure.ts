@@ -80,7 +80,7 @@ export function toFailure(error: unknown, stage: Stage): Failure {
   // The message names an option of the library; name that of the command line instead.
   const [refused = "", option] = message.split("; { unadvertised: true }");
   if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force sends it anyway" });
-  const advice = remedyForWords([message, ...seen].join("\n")) ?? remedy?.[stage];
+  const advice = remedyForSigns([message, ...seen].join("\n")) ?? remedy?.[stage];
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }
 
@@ -119,7 +119,8 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   },
 ];
 
-function remedyForWords(text: string): string | undefined {
+/** The remedy for an error of a connection, or for how a server ended and its last lines on stderr. */
+export function remedyForSigns(text: string): string | undefined {
   return signs.find(({ seen }) => seen.test(text))?.remedy;
 }
 

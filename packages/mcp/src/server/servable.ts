@@ -94,8 +94,26 @@ export function requireServable(what: string, served: unknown): asserts served i
       `${what} was given the registration of ${served.name}, which tool() and its like return: ${remedy}`,
     );
   }
-  const remedy = "give it what createServer of @parlance/mcp/server returns";
-  throw new TypeError(`${what} needs a server, got ${kindOf(served)}: ${remedy}`);
+  const isService = isObject(served) && typeof served.call === "function" && typeof served.method === "function";
+  throw new TypeError(
+    `${what} needs a server, got ${isService ? `a service: ${serviceRemedy(what)}` : `${kindOf(served)}: ${remedy}`}`,
+  );
+}
+
+const remedy = "give it what createServer of @parlance/mcp/server returns";
+
+/** How plain JSON-RPC is served in the way of a function that serves MCP. */
+function serviceRemedy(what: string): string {
+  const opens = "(channel, caller) => openConnection(channel, { handle: service.call, ...caller })";
+  const ways: Readonly<Record<string, string>> = {
+    serveWebSocket: `write serveWebSocket(${opens})`,
+    webSocketUpgrade: `write webSocketUpgrade(${opens})`,
+    serveTcp: `write acceptTcp(address, ${opens})`,
+    serveHttp: "write http.createServer(nodeRpcHandler(service.call))",
+    nodeHandler: "write nodeRpcHandler(service.call)",
+    httpHandler: "write rpcHandler(service.call)",
+  };
+  return ways[what] ?? "openConnection(channel, { handle: service.call }) serves it";
 }
 
 /** The remedy for a server of the official SDK. */

@@ -45,7 +45,8 @@ export const guardRows: readonly Row[] = [
     asked: call({ origin }),
     status: 403,
     code: -32_600,
-    says: "may not call: name it in allowedOrigins",
+    says:
+      origin === "null" ? "may not call: open the page from a web server" : "may not call: name it in allowedOrigins",
   })),
   {
     name: "a Host and the Origin that is equal to it, both foreign",

@@ -5,7 +5,12 @@ import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { canonicalJson } from "@parlance/wire";
 import type { Command } from "commander";
 import { findTool } from "../../shared/client/exercise.js";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import {
+  exampleWith,
+  registerServerCommand,
+  type ServerFlags,
+  type TargetWords,
+} from "../../shared/client/server-command.js";
 import {
   argumentHelp,
   argumentsFor,
@@ -63,7 +68,7 @@ async function call({ target, rest }: TargetWords, flags: CallFlags, invocation:
   const written = parseArguments(others);
   const requests = new SavedRequests(flags.requests);
   if (word === "@" || (word === undefined && target === "@")) return listRequests(requests, flags, invocation);
-  if (word === undefined) throw usageFailure("there is no tool to call", "parlance call <tool> -- node server.js");
+  if (word === undefined) throw usageFailure("there is no tool to call", exampleWith("call", "<tool>", target));
   const save = await saver(requests, flags.save, invocation);
   const request: Pick<SavedRequest, "method" | "params"> = word.startsWith("@")
     ? await requests.read(word.slice(1))

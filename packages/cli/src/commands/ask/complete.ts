@@ -2,7 +2,13 @@ import type { Client, ClientCallOptions } from "@parlance/mcp/client";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { offersWords } from "../../shared/client/exercise.js";
+import {
+  exampleWith,
+  registerServerCommand,
+  type ServerFlags,
+  type TargetWords,
+} from "../../shared/client/server-command.js";
 import { parseTextArguments } from "../../shared/client/tool-arguments.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -43,7 +49,7 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
   if (reference === undefined || first === undefined)
     throw usageFailure(
       reference === undefined ? "there is no prompt or template to complete" : "there is no argument to complete",
-      "parlance complete <prompt> <name=text> -- node server.js",
+      exampleWith("complete", "<prompt> <name=text>", target),
     );
   const [name, value] = first;
   return askServer<Completion>(
@@ -51,13 +57,18 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
     {
       method: methods.complete,
       async perform(client, options) {
-        const completion = await client.complete(
-          isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
-          { name, value },
-          { ...options, ...(others.length > 0 && { context: { arguments: Object.fromEntries(others) } }) },
-        );
-        if (completion.values.length === 0) await requireArgument(client, reference, name, options);
-        return completion;
+        let completion: Completion | undefined;
+        try {
+          completion = await client.complete(
+            isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
+            { name, value },
+            { ...options, ...(others.length > 0 && { context: { arguments: Object.fromEntries(others) } }) },
+          );
+          return completion;
+        } finally {
+          if (completion === undefined || completion.values.length === 0)
+            await requireArgument(client, reference, name, options);
+        }
       },
       lines: ({ values }) => values.flatMap(visibleLines),
       notes: (completion) => moreWords(completion),
@@ -69,30 +80,37 @@ function isTemplate(reference: string): boolean {
   return /\{|:\//.test(reference);
 }
 
-/** Servers suggest nothing for an argument that does not exist. @throws Failure that names the nearest names */
+/** Servers suggest nothing, or fail, for what does not exist. @throws Failure that names the nearest names */
 async function requireArgument(
   client: Client,
   reference: string,
   name: string,
   options: ClientCallOptions,
 ): Promise<void> {
-  const { onProgress: _, ...listing } = options;
-  const names = isTemplate(reference)
-    ? variablesOf(reference)
-    : (
-        await client.prompts
-          .list(listing)
-          .all()
-          .catch(() => [])
-      )
-        .find((prompt) => prompt.name === reference)
-        ?.arguments?.map((argument) => argument.name);
+  const names = isTemplate(reference) ? variablesOf(reference) : await argumentsOf(client, reference, options);
   if (names === undefined || names.includes(name)) return;
   const kind = isTemplate(reference) ? "template" : "prompt";
   throw usageFailure(
     `the ${kind} ${reference} has no argument ${name}: ${names.length === 0 ? "it has none" : `it has ${names.join(", ")}`}`,
     didYouMean(name, names),
   );
+}
+
+/** The names of the arguments of a prompt; undefined if the prompts cannot be listed. @throws Failure if it does not exist */
+async function argumentsOf(
+  client: Client,
+  prompt: string,
+  { onProgress: _, ...listing }: ClientCallOptions,
+): Promise<readonly string[] | undefined> {
+  const prompts = await client.prompts
+    .list(listing)
+    .all()
+    .catch(() => undefined);
+  if (prompts === undefined) return undefined;
+  const found = prompts.find((each) => each.name === prompt);
+  if (found !== undefined) return (found.arguments ?? []).map((argument) => argument.name);
+  const names = prompts.map((each) => each.name);
+  throw usageFailure(`the server has no prompt ${prompt}: ${offersWords(names)}`, didYouMean(prompt, names));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6570#section-2.3 */

@@ -3,7 +3,12 @@ import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { offersWords } from "../../shared/client/exercise.js";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import {
+  exampleWith,
+  registerServerCommand,
+  type ServerFlags,
+  type TargetWords,
+} from "../../shared/client/server-command.js";
 import { parseTextArguments } from "../../shared/client/tool-arguments.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -34,7 +39,7 @@ export function registerPrompt(program: Command, invocation: Invocation): void {
 async function prompt({ target, rest }: TargetWords, flags: PromptFlags, invocation: Invocation): Promise<number> {
   const [name, ...others] = rest;
   const args = parseTextArguments(others);
-  if (name === undefined) throw usageFailure("there is no prompt to get", "parlance prompt <name> -- node server.js");
+  if (name === undefined) throw usageFailure("there is no prompt to get", exampleWith("prompt", "<name>", target));
   return askServer<GetPromptResult>(
     { target, flags, invocation },
     {

@@ -1,7 +1,12 @@
 import type { ReadResourceResult, ResourceContents } from "@parlance/mcp/client";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import {
+  exampleWith,
+  registerServerCommand,
+  type ServerFlags,
+  type TargetWords,
+} from "../../shared/client/server-command.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { verbatimLines, visibleLines } from "../../shared/output/columns.js";
@@ -30,7 +35,7 @@ export function registerRead(program: Command, invocation: Invocation): void {
 
 async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation: Invocation): Promise<number> {
   const [uri, ...more] = rest;
-  if (uri === undefined) throw usageFailure("there is no resource to read", "parlance read <uri> -- node server.js");
+  if (uri === undefined) throw usageFailure("there is no resource to read", exampleWith("read", "<uri>", target));
   if (more.length > 0) throw usageFailure(`unexpected argument: ${more.join(" ")}`, "parlance help read");
   return askServer<ReadResourceResult>(
     { target, flags, invocation },

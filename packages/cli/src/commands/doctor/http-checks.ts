@@ -1,6 +1,6 @@
 import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
-import { isOauthChallenge } from "../../shared/client/protected-resource.js";
+import { challengeParameter, isOauthChallenge } from "../../shared/client/protected-resource.js";
 import { hasAuthorization } from "../../shared/client/sign-in.js";
 import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -133,9 +133,12 @@ function failed(says: string, remedy: string): CheckResult {
 function accessRemedy(answer: RawResponse, { url, headers }: Endpoint): string {
   const header = statusRemedy(401) ?? "";
   if (!isOauthChallenge(answer)) return header;
-  return hasAuthorization(headers)
-    ? "the token is refused: see above"
-    : `parlance login ${shellWord(url.href)}, or ${header}`;
+  if (hasAuthorization(headers)) return "the token is refused: see above";
+  const login = `parlance login ${shellWord(url.href)}`;
+  // A server with keys of its own often has this challenge too, and no place to sign in.
+  return challengeParameter(answer, "resource_metadata") === undefined
+    ? `${header}, or with an authorization server ${login}`
+    : `${login}, or ${header}`;
 }
 
 /** Sends the requests of checks, without the headers of the user: they may hold a token. */

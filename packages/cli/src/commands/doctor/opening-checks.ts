@@ -1,7 +1,7 @@
 import { revisionOf } from "@parlance/mcp/protocol";
 import { missingVariableRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure } from "../../shared/failure.js";
+import { Failure, remedyForSigns } from "../../shared/failure.js";
 import { partsOf } from "../../shared/output/conversation-rows.js";
 import type { Part } from "../../shared/output/rows.js";
 import type { Check, CheckResult } from "./check.js";
@@ -42,6 +42,7 @@ function died(how: string, stderr: readonly string[], at: Pick<CheckResult, "too
   const seen = stderr.slice(-mostLines * 2);
   const remedy =
     missingVariableRemedy(stderr) ??
+    remedyForSigns([how, ...stderr].join("\n")) ??
     (seen.length === 0
       ? "start it by hand: it must not exit before its input ends"
       : "these are its last lines on stderr: fix that error, then start it by hand and check that it waits for input");

@@ -57,7 +57,10 @@ const listeners: ReadonlyMap<string, string> = new Map([
 
 const address: Advice = (command) => command?.options.map(({ flags }) => listeners.get(flags)).find(Boolean);
 
-const token = forHeader("'Authorization: Bearer …'");
+const token: Advice = (command) =>
+  command?.options.some(({ long }) => long === "--bearer-env") === true
+    ? "write --bearer-env TOKEN, with the token in the variable TOKEN"
+    : undefined;
 const lists =
   (name: string): Advice =>
   (command) =>

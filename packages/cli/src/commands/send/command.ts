@@ -68,6 +68,8 @@ async function send(words: readonly string[], flags: SendFlags, invocation: Invo
       message === undefined ? "there is nothing to send" : `there is more than one thing to send: ${rest.join(" ")}`,
       `parlance send --line '{"jsonrpc":"2.0","id":1,"method":"ping"}' -- node server.js`,
     );
+  if (word !== undefined && /^\s*[{[@]/.test(word))
+    throw usageFailure("the message stands where the target is", "parlance send <target> <message>");
   const { out, err, interrupt } = invocation;
   const opening = openingOf(flags);
   const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));

@@ -98,6 +98,12 @@ function targetWords(
   return { target, rest };
 }
 
+/** A command line with the words that are missing in one with this target. */
+export function exampleWith(name: string, words: string, target: string | undefined): string {
+  if (target === undefined || !looksLikeTarget(target)) return `parlance ${name} ${words} -- node server.js`;
+  return `parlance ${name} ${/\s/.test(target) ? JSON.stringify(target) : target} ${words}`;
+}
+
 /** Whether a word can only be a target: a URL, a module, or a command with its arguments. */
 function looksLikeTarget(word: string): boolean {
   return (

@@ -19,8 +19,18 @@ export async function loadServer(path: string): Promise<Servable> {
   const exported = await importWithin(path);
   const served = [exported.server, exported.default].find(isServer);
   if (served === undefined)
-    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, asCommand(path));
+    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, withoutServer(path, exported));
   return served;
+}
+
+/** The remedy for a module without a server: it may export a function that makes one. */
+function withoutServer(path: string, exported: Readonly<Record<string, unknown>>): string {
+  const maker = Object.keys(exported).find(
+    (name) => typeof exported[name] === "function" && /^default$|server|create|make|build/i.test(name),
+  );
+  if (maker === undefined) return asCommand(path);
+  const call = maker === "default" ? "the function that is its default" : `${maker}()`;
+  return `does ${call} make the server? Export what it returns as \`server\`, here or in a file that imports it`;
 }
 
 /** The entries of the library that serve a server. */
@@ -114,9 +124,8 @@ function syntaxPlace(path: string): readonly string[] {
  * precede the import, because Node caches failed imports.
  */
 async function prepareTypeScript(path: string): Promise<void> {
-  const stripsTypes = "typescript" in process.features && process.features.typescript;
   const hasTsx = [...process.execArgv, process.env.NODE_OPTIONS].join().includes("tsx");
-  if (stripsTypes || hasTsx || !/\.[cm]?tsx?$/.test(path)) return;
+  if (stripsTypes() || hasTsx || !isTypeScript(path)) return;
   let entry: string;
   try {
     entry = createRequire(resolve(path)).resolve("tsx");
@@ -124,6 +133,14 @@ async function prepareTypeScript(path: string): Promise<void> {
     return; // The import fails, and its failure has the remedy.
   }
   await import(pathToFileURL(entry).href); // As `node --import tsx` does.
+}
+
+function stripsTypes(): boolean {
+  return "typescript" in process.features && Boolean(process.features.typescript);
+}
+
+function isTypeScript(path: string): boolean {
+  return /\.[cm]?tsx?$/.test(path);
 }
 
 function typeScriptRemedy(path: string): string {
@@ -140,7 +157,8 @@ function isServer(value: unknown): value is Servable {
 }
 
 function asCommand(path: string): string {
-  return `a program that serves itself is started as a command: parlance talk -- node ${path}`;
+  const runner = isTypeScript(path) && !stripsTypes() ? "npx tsx" : "node";
+  return `a program that serves itself is started as a command, at the end of the line: -- ${runner} ${path}`;
 }
 
 function unreachable(message: string, remedy: string, cause?: unknown): Failure {

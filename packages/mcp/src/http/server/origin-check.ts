@@ -100,9 +100,14 @@ export function originCheck(options: OriginCheckOptions): OriginCheck {
     const isByName = hosts.has(place.name) || hosts.has(place.whole);
     if (origin === `https://${place.whole}` && (isByName || isOwn)) return undefined;
     if (origin === `http://${place.whole}` && isOwn) return undefined;
+    if (origin === "null") return { status: 403, reason: hiddenOrigin };
     return { status: 403, reason: `pages of ${quoted(origin)} may not call: name it in allowedOrigins` };
   };
 }
+
+/** Naming it in `allowedOrigins` would let pages of every site in. */
+const hiddenOrigin =
+  'pages that hide their origin ("null"), such as local files, may not call: open the page from a web server';
 
 /** True for a loopback name or address. */
 export function isLoopback(address: string): boolean {
