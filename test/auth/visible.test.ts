@@ -151,6 +151,6 @@ test("in memory, where the caller is this program, every definition is visible",
 test("what is no function is refused when it is given", () => {
   const server = createServer({ name: "notes", version: "1.0.0" });
   expect(() => server.tool("a", { visible: true as never }, () => "")).toThrow(
-    "The tool a: visible must be a function of the caller, got a boolean",
+    "The tool a: visible: expected a function, got a boolean",
   );
 });

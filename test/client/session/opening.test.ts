@@ -125,16 +125,14 @@ describe("an opening can be given up", () => {
     expect(await opening).toEqual(new LocalError("cancelled", "connect: cancelled by the caller", { cause }));
   });
 
-  test.each([{ probeTimeout: Number.NaN }, { info: { name: 1n as unknown as string, version: "1" } }])(
-    "by what cannot be sent, and the server is not blamed: %o",
-    async (options) => {
-      await using played = play();
-      const opening = errorOf(open(played, options));
-      await played.next();
-      expect(await opening).toMatchObject({ name: "LocalError", reason: "refused" });
-      expect(played.sent).toEqual([]);
-    },
-  );
+  test.each([
+    [{ probeTimeout: Number.NaN }, "connect: probeTimeout: expected a number, got NaN"],
+    [{ info: { name: 1n as unknown as string, version: "1" } }, "connect: info: name: expected a string, got a bigint"],
+  ])("by options of another kind, %o, before a transport is made", async (options, message) => {
+    await using played = play();
+    expect(await errorOf(open(played, options))).toEqual(new TypeError(message));
+    expect(played.sent).toEqual([]);
+  });
 
   test("before it begins, and no transport is made", async () => {
     await using played = play();

@@ -196,7 +196,7 @@ describe("B3: options are checked when given", () => {
       'serveHttp: unknown member "prot": did you mean port?',
     );
     expect(await rejection(js(serveHttp, server, { sessions: { ttl: 1 } }) as Promise<unknown>)).toContain(
-      "serveHttp: sessions: ",
+      'sessions, unless it is false or "none": unknown member "ttl": did you mean idleTtl?',
     );
     expect(await rejection(Promise.resolve().then(() => js(serveStdio, server, { port: 1 })))).toContain(
       "serveStdio: ",

@@ -767,7 +767,10 @@ export const mistakes: readonly Mistake[] = [
     code: `const http = await serveHttp(server, { port: 0, auth: (request) => ({ principal: request.header("x-user") }) });
       await connect(http.url).finally(() => http.close());`,
     compiles: false,
-    says: ["401", "the principal that auth returns must be a string, got nothing: return undefined for 401"],
+    says: [
+      "401",
+      "the principal that auth returns must be a string, got nothing: return { principal }, or undefined for 401",
+    ],
   },
   {
     item: "B7",

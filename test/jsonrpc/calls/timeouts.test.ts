@@ -58,14 +58,23 @@ describe("how long a call may take", () => {
   });
 
   test.each<[string, connection: object, call: object, got: string]>([
-    ["timeout of a call", {}, { timeout: Number.NaN }, "NaN and 600000"],
+    ["timeout of a call", {}, { timeout: -0.5 }, "-0.5 and 600000"],
     ["totalTimeout of a call", {}, { totalTimeout: -1 }, "60000 and -1"],
     ["timeout of a connection", { timeout: -5 }, {}, "-5 and 600000"],
-    ["totalTimeout of a connection", { totalTimeout: Number.NaN }, {}, "60000 and NaN"],
-  ])("must be a number, and not below zero: %s", async (_name, connection, options, got) => {
+    ["totalTimeout of a connection", { totalTimeout: -1 }, {}, "60000 and -1"],
+  ])("must not be below zero: %s", async (_name, connection, options, got) => {
     await using talk = overMemory(connection);
     await expect(talk.connection.call("get", undefined, options)).rejects.toThrow(
       new LocalError("refused", `get (id 1): timeout and totalTimeout must be 0 ms or more, got ${got}`),
+    );
+  });
+
+  test("must be a number: no other would ever end a call", async () => {
+    expect(() => overMemory({ totalTimeout: Number.NaN })).toThrow("totalTimeout: expected a number, got NaN");
+    await using talk = overMemory();
+    const given = { timeout: "5000" as unknown as number };
+    await expect(talk.connection.call("get", undefined, given)).rejects.toThrow(
+      'get: timeout: expected a number, got "5000": write Number(value)',
     );
   });
 

@@ -53,21 +53,21 @@ export interface BridgeOptions
   readonly onLost?: (error: unknown) => unknown;
 }
 
-const { revision, signal, onNotification, exactNumbers, ...upstreamMembers } = openMembers;
+const { revision: _, signal, onNotification, exactNumbers, ...upstreamMembers } = openMembers;
 
 /** The members of `BridgeOptions`, to detect unknown options. */
 export const bridgeMembers: MembersOf<BridgeOptions> = {
   ...upstreamMembers,
   info: implementationMembers,
-  revision,
-  reopen: ["reconnect"],
-  max: [],
-  maxPerPrincipal: [],
-  maxPerAddress: [],
-  maxClients: [],
-  idleTtl: [],
-  candid: [],
-  onLost: [],
+  revision: ["string", "protocolVersion", "version", "versions"],
+  reopen: ["boolean", "reconnect"],
+  max: ["number"],
+  maxPerPrincipal: ["number"],
+  maxPerAddress: ["number"],
+  maxClients: ["number"],
+  idleTtl: ["number"],
+  candid: ["boolean"],
+  onLost: ["function"],
 };
 
 const defaults = { max: 256, maxPerPrincipal: 32, maxPerAddress: 32, maxClients: 8, idleTtl: 300_000 } as const;

@@ -24,9 +24,9 @@ export interface CacheOptions {
 
 /** The members of `CacheOptions`, for the check of options. */
 export const cacheMembers: MembersOf<CacheOptions> = {
-  entries: ["max", "size"],
-  characters: ["bytes", "maxBytes"],
-  principal: [],
+  entries: ["number", "max", "size"],
+  characters: ["number", "bytes", "maxBytes"],
+  principal: ["function"],
 };
 
 interface Entry {

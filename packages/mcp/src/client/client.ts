@@ -64,7 +64,7 @@ export interface CompleteOptions extends ClientCallOptions {
 
 const completeMembers: MembersOf<CompleteOptions> = {
   ...verbMembers,
-  context: { arguments: [] },
+  context: { arguments: ["object"] },
 };
 const filledIn = "write context: { arguments: { name: value } }";
 

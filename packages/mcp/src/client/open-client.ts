@@ -31,15 +31,15 @@ export type NotificationHandlers = {
 
 /** The members of `NotificationHandlers`, to detect unknown options. */
 const notificationMembers: MembersOf<NotificationHandlers> = {
-  [notifications.cancelled]: ["cancelled"],
-  [notifications.progress]: ["progress"],
-  [notifications.message]: ["message", "log", "logging"],
-  [notifications.resourceUpdated]: ["updated", "resourceUpdated"],
-  [notifications.resourcesChanged]: ["resources"],
-  [notifications.toolsChanged]: ["tools"],
-  [notifications.promptsChanged]: ["prompts"],
-  [notifications.elicitationComplete]: ["elicitationComplete"],
-  [notifications.taskStatus]: ["status", "tasks"],
+  [notifications.cancelled]: ["function", "cancelled"],
+  [notifications.progress]: ["function", "progress"],
+  [notifications.message]: ["function", "message", "log", "logging"],
+  [notifications.resourceUpdated]: ["function", "updated", "resourceUpdated"],
+  [notifications.resourcesChanged]: ["function", "resources"],
+  [notifications.toolsChanged]: ["function", "tools"],
+  [notifications.promptsChanged]: ["function", "prompts"],
+  [notifications.elicitationComplete]: ["function", "elicitationComplete"],
+  [notifications.taskStatus]: ["function", "status", "tasks"],
 };
 
 /** Options of a client. */
@@ -78,12 +78,13 @@ export interface ClientOptions extends Omit<OpenOptions, "identity" | "revision"
 /** The members of `ClientOptions`, to detect unknown options. */
 export const clientMembers: MembersOf<ClientOptions> = {
   ...openMembers,
+  revision: ["string", "protocolVersion", "version", "versions"],
   info: implementationMembers,
   handlers: inputHandlerMembers,
-  capabilities: ["capability"],
+  capabilities: ["any", "capability"],
   notifications: notificationMembers,
   cache: cacheMembers,
-  reopen: ["reconnect"],
+  reopen: ["boolean", "reconnect"],
 };
 
 /**

@@ -47,12 +47,12 @@ export interface ConnectionOptions extends PeerOptions, Routing {
 export const connectionMembers: MembersOf<ConnectionOptions> = {
   ...peerMembers,
   ...routingMembers,
-  handle: ["handler", "call", "service", "onRequest", "method", "names"],
-  timeout: ["idleTimeout", "timeoutMs"],
-  totalTimeout: ["maxTotalTimeout"],
-  auth: ["principal", "identity"],
-  peer: [],
-  lossy: [],
+  handle: ["any", "handler", "call", "service", "onRequest", "method", "names"],
+  timeout: ["number", "idleTimeout", "timeoutMs"],
+  totalTimeout: ["number", "maxTotalTimeout"],
+  auth: ["any", "principal", "identity"],
+  peer: ["string"],
+  lossy: ["function"],
 };
 
 /** Why a connection is closed. */

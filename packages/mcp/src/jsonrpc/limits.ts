@@ -39,19 +39,19 @@ export interface Limits {
 
 /** The members of `Limits`, for the check of options. */
 export const limitsMembers: MembersOf<Limits> = {
-  frameBytes: ["maxFrameBytes", "maxBytes", "bytes"],
-  depth: [],
-  nodes: [],
-  keys: [],
-  idBytes: [],
-  methodLength: [],
-  batch: [],
-  running: ["concurrency", "maxRunning"],
-  waiting: ["queue", "maxWaiting"],
-  listening: ["maxSubscriptions"],
-  peerBytes: ["maxMemory", "maxBytes"],
-  processBytes: [],
-  oversizedPerMinute: [],
+  frameBytes: ["number", "maxFrameBytes", "maxBytes", "bytes"],
+  depth: ["number"],
+  nodes: ["number"],
+  keys: ["number"],
+  idBytes: ["number"],
+  methodLength: ["number"],
+  batch: ["number"],
+  running: ["number", "concurrency", "maxRunning"],
+  waiting: ["number", "queue", "maxWaiting"],
+  listening: ["number", "maxSubscriptions"],
+  peerBytes: ["number", "maxMemory", "maxBytes"],
+  processBytes: ["number"],
+  oversizedPerMinute: ["number"],
 };
 
 /** The bounds of a side that serves. */

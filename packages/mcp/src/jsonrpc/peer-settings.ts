@@ -46,15 +46,15 @@ export interface PeerOptions {
 
 /** The members of `PeerOptions`, for the check of options. */
 export const peerMembers: MembersOf<PeerOptions> = {
-  profile: [],
+  profile: ["object"],
   limits: limitsMembers,
-  budget: [],
-  mapError: ["onError"],
-  report: ["reporter", "logger", "log"],
-  nameOf: [],
-  clock: [],
-  exactNumbers: [],
-  tolerance: [],
+  budget: ["object"],
+  mapError: ["function", "onError"],
+  report: ["function", "reporter", "logger", "log"],
+  nameOf: ["function"],
+  clock: ["object"],
+  exactNumbers: ["boolean"],
+  tolerance: ["string"],
 };
 
 /** The settled settings of a conversation. The profile changes when the peers agree on a revision. */

@@ -16,10 +16,10 @@ export interface QueueBounds {
 
 /** The members of `QueueBounds`, for the check of options. */
 export const queueMembers: MembersOf<QueueBounds> = {
-  highWaterBytes: ["highWaterMark"],
-  maxQueuedBytes: [],
-  stallTimeout: [],
-  clock: [],
+  highWaterBytes: ["number", "highWaterMark"],
+  maxQueuedBytes: ["number"],
+  stallTimeout: ["number"],
+  clock: ["object"],
 };
 
 /** The error of a connection that is ended because the peer does not read. */

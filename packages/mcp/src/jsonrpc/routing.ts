@@ -53,12 +53,12 @@ export interface Routing {
 
 /** The members of `Routing`, for the check of options. */
 export const routingMembers: MembersOf<Routing> = {
-  aliases: [],
-  onNotification: ["onnotification", "notification"],
-  longLived: [],
-  cancellation: ["cancel"],
-  relatedTo: [],
-  answersUnreadable: [],
+  aliases: ["object"],
+  onNotification: ["function", "onnotification", "notification"],
+  longLived: ["object"],
+  cancellation: ["object", "cancel"],
+  relatedTo: ["function"],
+  answersUnreadable: ["boolean"],
 };
 
 /** The method of MCP for a method name that tutorials and other protocols use. */

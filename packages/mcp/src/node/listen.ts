@@ -94,11 +94,11 @@ export interface ListenPath {
 
 /** The members of an address. A client may be given the address as the server was, with what only a server uses. */
 const addressMembers: MembersOf<ListenPort & ListenPath> = {
-  port: [],
-  host: ["hostname", "address"],
-  exposed: ["expose"],
-  path: ["socket", "socketPath"],
-  mode: [],
+  port: ["number"],
+  host: ["string", "hostname", "address"],
+  exposed: ["boolean", "expose"],
+  path: ["string", "socket", "socketPath"],
+  mode: ["number"],
 };
 
 /** @throws TypeError if the value is not an address; the message shows how to write one */

@@ -12,7 +12,7 @@ import { StreamChannel, type StreamChannelOptions, streamMembers } from "./strea
 /** Options of `serveStdio`. */
 export interface ServeStdioOptions extends TransportOptions, Pick<StdioChannelOptions, "parentWatch"> {}
 
-const serveStdioMembers: MembersOf<ServeStdioOptions> = { ...transportMembers, parentWatch: [] };
+const serveStdioMembers: MembersOf<ServeStdioOptions> = { ...transportMembers, parentWatch: ["boolean"] };
 
 /** Milliseconds for the rest of the program to finish after the connection has closed; then the process exits. */
 const exitGrace = 5_000;
@@ -74,7 +74,7 @@ export interface StdioChannelOptions extends Omit<StreamChannelOptions, "keepsOu
   readonly parentWatch?: boolean;
 }
 
-const stdioMembers: MembersOf<StdioChannelOptions> = { ...streamMembers, parentWatch: [] };
+const stdioMembers: MembersOf<StdioChannelOptions> = { ...streamMembers, parentWatch: ["boolean"] };
 
 /**
  * The channel of a stdio server: frames on stdin and stdout. Nothing else may write to stdout: use `console.error`

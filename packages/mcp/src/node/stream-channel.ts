@@ -37,9 +37,9 @@ export interface StreamChannelOptions extends QueueBounds {
 /** The members of `StreamChannelOptions`, to detect unknown options. */
 export const streamMembers: MembersOf<StreamChannelOptions> = {
   ...queueMembers,
-  framing: [],
-  frameBytes: ["maxFrameBytes"],
-  keepsOutputOpen: [],
+  framing: ["object"],
+  frameBytes: ["number", "maxFrameBytes"],
+  keepsOutputOpen: ["boolean"],
 };
 
 /**

@@ -15,7 +15,7 @@ export interface TcpChannelOptions extends Omit<StreamChannelOptions, "keepsOutp
 }
 
 const { keepsOutputOpen, ...socketMembers } = streamMembers;
-const tcpMembers: MembersOf<TcpChannelOptions> = { ...socketMembers, connectTimeout: ["openTimeout"] };
+const tcpMembers: MembersOf<TcpChannelOptions> = { ...socketMembers, connectTimeout: ["number", "openTimeout"] };
 
 /** Milliseconds of silence before TCP keep-alive probes the peer. */
 const keepAliveDelay = 15_000;

@@ -6,36 +6,40 @@ import type { ToolAnnotations, ToolExecution } from "./types/tools.js";
 
 // Members of protocol objects, for checks. In a file of their own, because the files of the types are public entries.
 
-export const annotationMembers: MembersOf<Annotations> = { audience: [], priority: [], lastModified: [] };
+export const annotationMembers: MembersOf<Annotations> = {
+  audience: ["strings"],
+  priority: ["number"],
+  lastModified: ["string"],
+};
 
 export const iconMembers: MembersOf<Icon> = {
-  src: ["url", "uri", "href"],
-  mimeType: ["type"],
-  sizes: ["size"],
-  theme: [],
+  src: ["string", "url", "uri", "href"],
+  mimeType: ["string", "type"],
+  sizes: ["strings", "size"],
+  theme: ["string"],
 };
 
 export const implementationMembers: MembersOf<Implementation> = {
-  name: [],
-  title: ["displayName"],
-  version: [],
-  description: [],
-  websiteUrl: ["website", "homepage", "url"],
+  name: ["string"],
+  title: ["string", "displayName"],
+  version: ["string"],
+  description: ["string"],
+  websiteUrl: ["string", "website", "homepage", "url"],
   icons: iconMembers,
 };
 
 export const toolAnnotationMembers: MembersOf<ToolAnnotations> = {
-  title: [],
-  readOnlyHint: ["readOnly", "readonly"],
-  destructiveHint: ["destructive"],
-  idempotentHint: ["idempotent"],
-  openWorldHint: ["openWorld"],
+  title: ["string"],
+  readOnlyHint: ["boolean", "readOnly", "readonly"],
+  destructiveHint: ["boolean", "destructive"],
+  idempotentHint: ["boolean", "idempotent"],
+  openWorldHint: ["boolean", "openWorld"],
 };
 
-export const toolExecutionMembers: MembersOf<ToolExecution> = { taskSupport: ["tasks", "task"] };
+export const toolExecutionMembers: MembersOf<ToolExecution> = { taskSupport: ["string", "tasks", "task"] };
 
 export const promptArgumentMembers: MembersOf<Omit<PromptArgument, "name">> = {
-  title: [],
-  description: ["desc"],
-  required: ["optional"],
+  title: ["string"],
+  description: ["string", "desc"],
+  required: ["boolean", "optional"],
 };

@@ -54,7 +54,7 @@ export interface Hooks {
 }
 
 /** The members of `Hooks`, for the check of options. */
-export const hookMembers: MembersOf<Hooks> = { onCall: [], onEnd: [] };
+export const hookMembers: MembersOf<Hooks> = { onCall: ["function"], onEnd: ["function"] };
 
 /** The parts of a server that its pipeline runs. */
 export interface PipelineParts {

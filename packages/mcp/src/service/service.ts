@@ -49,9 +49,9 @@ export interface MethodOptions<P, Input extends Described = undefined, Output ex
 }
 
 const methodMembers: MembersOf<MethodOptions<unknown>> = {
-  params: ["parameters", "args", "names", "paramsSchema", "input", "inputSchema", "schema"],
-  result: ["returns", "resultSchema", "output", "outputSchema"],
-  check: ["validate"],
+  params: ["any", "parameters", "args", "names", "paramsSchema", "input", "inputSchema", "schema"],
+  result: ["any", "returns", "resultSchema", "output", "outputSchema"],
+  check: ["function", "validate"],
 };
 
 /** Options of a service. */
@@ -60,7 +60,7 @@ export interface ServiceOptions {
   readonly disclosesMethods?: boolean;
 }
 
-const serviceMembers: MembersOf<ServiceOptions> = { disclosesMethods: ["discloseMethods"] };
+const serviceMembers: MembersOf<ServiceOptions> = { disclosesMethods: ["boolean", "discloseMethods"] };
 
 /** A table of methods that is a Call. */
 export interface Service {

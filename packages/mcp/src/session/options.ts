@@ -15,10 +15,10 @@ export interface TransportOptions
 /** The members of `TransportOptions`, for the check of options. */
 export const transportMembers: MembersOf<TransportOptions> = {
   limits: limitsMembers,
-  report: ["reporter", "logger", "log", "onerror", "onError"],
-  clock: [],
-  mapError: [],
-  timeout: ["timeoutMs"],
-  totalTimeout: ["maxTotalTimeout"],
-  lenient: ["loose", "strict"],
+  report: ["function", "reporter", "logger", "log", "onerror", "onError"],
+  clock: ["object"],
+  mapError: ["function"],
+  timeout: ["number", "timeoutMs"],
+  totalTimeout: ["number", "maxTotalTimeout"],
+  lenient: ["boolean", "loose", "strict"],
 };

@@ -11,7 +11,7 @@ export interface PairOptions {
   readonly far?: ConnectionOptions;
 }
 
-const pairMembers: MembersOf<PairOptions> = { near: [], far: ["peer"] };
+const pairMembers: MembersOf<PairOptions> = { near: ["object"], far: ["object", "peer"] };
 
 const servesFar = "write pair({ far: { handle: service.call } })";
 

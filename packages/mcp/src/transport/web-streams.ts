@@ -29,7 +29,11 @@ export interface WebStreamOptions extends QueueBounds {
   readonly frameBytes?: number;
 }
 
-const webStreamMembers: MembersOf<WebStreamOptions> = { ...queueMembers, framing: [], frameBytes: ["maxFrameBytes"] };
+const webStreamMembers: MembersOf<WebStreamOptions> = {
+  ...queueMembers,
+  framing: ["object"],
+  frameBytes: ["number", "maxFrameBytes"],
+};
 
 /**
  * A channel over web streams. The channel owns the streams. `close` waits for a peer that still reads, but closes if

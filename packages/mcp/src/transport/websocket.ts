@@ -32,10 +32,10 @@ export interface WebSocketOptions extends QueueBounds {
 /** The members of `WebSocketOptions`, to detect unknown options. */
 export const webSocketMembers: MembersOf<WebSocketOptions> = {
   ...queueMembers,
-  frameBytes: ["maxFrameBytes"],
-  protocol: ["protocols", "subprotocol"],
-  openTimeout: ["connectTimeout"],
-  WebSocket: ["webSocket"],
+  frameBytes: ["number", "maxFrameBytes"],
+  protocol: ["string", "protocols", "subprotocol"],
+  openTimeout: ["number", "connectTimeout"],
+  WebSocket: ["function", "webSocket"],
 };
 
 /**

@@ -11,7 +11,6 @@ test.each<TaskOptions>([
   { maxTtl: 2 ** 31 },
   { pollInterval: 0.5 },
   { running: -1 },
-  { kept: Number.NaN },
   { resultLength: 0 },
 ])("the bounds %j are refused when the server is made", (tasks) => {
   expect(() => createServer({ name: "a", version: "1", tasks })).toThrow(RangeError);

@@ -41,15 +41,15 @@ export interface DevAuthOptions extends Omit<ProtectedOptions, "dpop"> {
 }
 
 const members: MembersOf<DevAuthOptions> = {
-  users: ["user", "accounts"],
-  clients: [],
-  resource: ["audience", "resourceUrl", "url", "baseUrl"],
-  tokenLifetime: ["expiresIn", "accessTokenLifetime"],
-  allowProduction: ["production"],
-  scopes: ["scope", "requiredScopes"],
-  scopeHierarchy: [],
-  resourceName: ["name"],
-  documentation: ["resourceDocumentation"],
+  users: ["array", "user", "accounts"],
+  clients: ["array"],
+  resource: ["string", "audience", "resourceUrl", "url", "baseUrl"],
+  tokenLifetime: ["number", "expiresIn", "accessTokenLifetime"],
+  allowProduction: ["boolean", "production"],
+  scopes: ["strings", "scope", "requiredScopes"],
+  scopeHierarchy: ["object"],
+  resourceName: ["string", "name"],
+  documentation: ["string", "resourceDocumentation"],
 };
 
 /** The claims of a token that is made for a test. */

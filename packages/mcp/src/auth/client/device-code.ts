@@ -69,13 +69,13 @@ export interface DeviceCodeOptions extends TokenOptions {
 
 const members: MembersOf<DeviceCodeOptions> = {
   ...tokenOptions,
-  show: ["prompt", "onCode", "display"],
-  clientId: ["client_id"],
-  clientSecret: ["client_secret"],
-  issuer: ["iss", "authorizationServer"],
-  clientName: ["client_name", "name"],
-  clientMetadataUrl: ["clientUri", "cimd"],
-  signal: ["abort"],
+  show: ["function", "prompt", "onCode", "display"],
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret"],
+  issuer: ["string", "iss", "authorizationServer"],
+  clientName: ["string", "client_name", "name"],
+  clientMetadataUrl: ["string", "clientUri", "cimd"],
+  signal: ["object", "abort"],
 };
 
 /**

@@ -44,12 +44,12 @@ export interface ClientCredentialsOptions extends TokenOptions {
 
 const clientCredentialsMembers: MembersOf<ClientCredentialsOptions> = {
   ...tokenOptions,
-  clientId: ["client_id"],
-  clientSecret: ["client_secret", "secret"],
-  privateKey: ["key", "private_key", "jwk"],
-  algorithm: ["alg", "signingAlgorithm"],
-  keyId: ["kid"],
-  issuer: ["iss", "authorizationServer"],
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret", "secret"],
+  privateKey: ["any", "key", "private_key", "jwk"],
+  algorithm: ["string", "alg", "signingAlgorithm"],
+  keyId: ["string", "kid"],
+  issuer: ["string", "iss", "authorizationServer"],
 };
 
 /**
@@ -98,9 +98,9 @@ export interface WorkloadIdentityOptions extends TokenOptions {
 
 const workloadMembers: MembersOf<WorkloadIdentityOptions> = {
   ...tokenOptions,
-  assertion: ["token", "jwt", "getToken"],
-  issuer: ["iss", "authorizationServer"],
-  clientId: ["client_id"],
+  assertion: ["function", "token", "jwt", "getToken"],
+  issuer: ["string", "iss", "authorizationServer"],
+  clientId: ["string", "client_id"],
 };
 
 /**
@@ -149,11 +149,11 @@ export interface EnterpriseManagedOptions extends TokenOptions {
 
 const enterpriseMembers: MembersOf<EnterpriseManagedOptions> = {
   ...tokenOptions,
-  identityProvider: ["idp", "provider"],
-  idToken: ["id_token", "subjectToken"],
-  clientId: ["client_id"],
-  clientSecret: ["client_secret", "secret"],
-  issuer: ["iss", "authorizationServer"],
+  identityProvider: ["object", "idp", "provider"],
+  idToken: ["function", "id_token", "subjectToken"],
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret", "secret"],
+  issuer: ["string", "iss", "authorizationServer"],
 };
 
 /**

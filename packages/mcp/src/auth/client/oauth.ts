@@ -28,11 +28,11 @@ export interface TokenOptions {
 
 /** The members of `TokenOptions`, and their names elsewhere. */
 export const tokenOptions: MembersOf<TokenOptions> = {
-  dpop: ["boundTokens"],
-  scopes: ["scope"],
-  store: ["storage", "tokenStore"],
-  fetch: [],
-  onStep: ["report"],
+  dpop: ["boolean", "boundTokens"],
+  scopes: ["strings", "scope"],
+  store: ["object", "storage", "tokenStore"],
+  fetch: ["function"],
+  onStep: ["function", "report"],
 };
 
 /** Options of `oauth`. */
@@ -62,14 +62,14 @@ export interface OAuthOptions extends TokenOptions {
 
 const members: MembersOf<OAuthOptions> = {
   ...tokenOptions,
-  clientId: ["client_id"],
-  clientSecret: ["client_secret"],
-  issuer: ["iss", "authorizationServer"],
-  clientName: ["client_name", "name"],
-  clientMetadataUrl: ["clientUri", "cimd"],
-  redirectUrl: ["redirectUri", "redirect_uri", "callbackUrl"],
-  signIn: ["browser", "login"],
-  authorize: ["open", "redirectToAuthorization"],
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret"],
+  issuer: ["string", "iss", "authorizationServer"],
+  clientName: ["string", "client_name", "name"],
+  clientMetadataUrl: ["string", "clientUri", "cimd"],
+  redirectUrl: ["string", "redirectUri", "redirect_uri", "callbackUrl"],
+  signIn: ["function", "browser", "login"],
+  authorize: ["function", "open", "redirectToAuthorization"],
 };
 
 /**

@@ -20,7 +20,11 @@ export interface RevocationOptions {
   readonly fetch?: Fetch;
 }
 
-const members: MembersOf<RevocationOptions> = { clientId: ["client_id"], clientSecret: ["client_secret"], fetch: [] };
+const members: MembersOf<RevocationOptions> = {
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret"],
+  fetch: ["function"],
+};
 
 /** The result of a revocation. */
 export type Revocation =

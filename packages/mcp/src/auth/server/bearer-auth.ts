@@ -18,14 +18,14 @@ export interface BearerAuthOptions extends ProtectedOptions {
 }
 
 const members: MembersOf<BearerAuthOptions> = {
-  resource: ["audience", "resourceUrl", "url", "baseUrl"],
-  authorizationServers: ["issuer", "authorizationServer", "issuers"],
-  verify: ["verifyToken", "verifyAccessToken", "verifier"],
-  scopes: ["scope", "requiredScopes"],
-  scopeHierarchy: [],
-  dpop: [],
-  resourceName: ["name"],
-  documentation: ["resourceDocumentation"],
+  resource: ["string", "audience", "resourceUrl", "url", "baseUrl"],
+  authorizationServers: ["strings", "issuer", "authorizationServer", "issuers"],
+  verify: ["function", "verifyToken", "verifyAccessToken", "verifier"],
+  scopes: ["strings", "scope", "requiredScopes"],
+  scopeHierarchy: ["object"],
+  dpop: ["string"],
+  resourceName: ["string", "name"],
+  documentation: ["string", "resourceDocumentation"],
 };
 
 /**

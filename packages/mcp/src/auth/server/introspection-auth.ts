@@ -38,19 +38,19 @@ export interface IntrospectionAuthOptions extends RemoteOptions {
 }
 
 const members: MembersOf<IntrospectionAuthOptions> = {
-  issuer: ["iss", "issuerUrl", "authority"],
-  audience: ["aud"],
-  resource: ["resourceUrl", "url", "baseUrl"],
-  clientId: ["client_id"],
-  clientSecret: ["client_secret", "secret"],
-  cacheSeconds: ["cacheTtl", "ttl", "cache"],
-  introspectionEndpoint: ["introspection_endpoint", "endpoint", "introspectionUrl"],
-  fetch: [],
-  scopes: ["scope", "requiredScopes"],
-  scopeHierarchy: [],
-  dpop: [],
-  resourceName: ["name"],
-  documentation: ["resourceDocumentation"],
+  issuer: ["string", "iss", "issuerUrl", "authority"],
+  audience: ["string", "aud"],
+  resource: ["string", "resourceUrl", "url", "baseUrl"],
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret", "secret"],
+  cacheSeconds: ["number", "cacheTtl", "ttl", "cache"],
+  introspectionEndpoint: ["string", "introspection_endpoint", "endpoint", "introspectionUrl"],
+  fetch: ["function"],
+  scopes: ["strings", "scope", "requiredScopes"],
+  scopeHierarchy: ["object"],
+  dpop: ["string"],
+  resourceName: ["string", "name"],
+  documentation: ["string", "resourceDocumentation"],
 };
 
 /**

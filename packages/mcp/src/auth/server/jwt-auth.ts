@@ -28,18 +28,18 @@ export interface JwtAuthOptions extends RemoteOptions {
 }
 
 const members: MembersOf<JwtAuthOptions> = {
-  issuer: ["iss", "issuerUrl", "issuerBaseURL", "authority"],
-  audience: ["aud", "clientId"],
-  resource: ["resourceUrl", "url", "baseUrl"],
-  jwksUri: ["jwks", "jwks_uri", "jwksUrl"],
-  algorithms: ["algorithm", "alg"],
-  clockTolerance: ["clockSkew", "leeway"],
-  fetch: [],
-  scopes: ["scope", "requiredScopes"],
-  scopeHierarchy: [],
-  dpop: [],
-  resourceName: ["name"],
-  documentation: ["resourceDocumentation"],
+  issuer: ["string", "iss", "issuerUrl", "issuerBaseURL", "authority"],
+  audience: ["any", "aud", "clientId"],
+  resource: ["string", "resourceUrl", "url", "baseUrl"],
+  jwksUri: ["string", "jwks", "jwks_uri", "jwksUrl"],
+  algorithms: ["strings", "algorithm", "alg"],
+  clockTolerance: ["number", "clockSkew", "leeway"],
+  fetch: ["function"],
+  scopes: ["strings", "scope", "requiredScopes"],
+  scopeHierarchy: ["object"],
+  dpop: ["string"],
+  resourceName: ["string", "name"],
+  documentation: ["string", "resourceDocumentation"],
 };
 
 const asymmetric = [

@@ -59,11 +59,11 @@ export interface InputHandlers {
 
 /** The members of `InputHandlers`, to detect unknown options. */
 export const inputHandlerMembers: MembersOf<InputHandlers> = {
-  elicitation: ["elicit", "form", "onElicit", "elicitation/create"],
-  urlElicitation: ["visit", "url", "elicitUrl"],
-  sampling: ["sample", "createMessage", "onSample", "sampling/createMessage"],
-  samplingFeatures: { tools: [], context: [] },
-  roots: ["listRoots", "roots/list"],
+  elicitation: ["function", "elicit", "form", "onElicit", "elicitation/create"],
+  urlElicitation: ["function", "visit", "url", "elicitUrl"],
+  sampling: ["function", "sample", "createMessage", "onSample", "sampling/createMessage"],
+  samplingFeatures: { tools: ["boolean"], context: ["boolean"] },
+  roots: ["any", "listRoots", "roots/list"],
 };
 
 /** Result of a URL elicitation handler. */

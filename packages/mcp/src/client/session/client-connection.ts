@@ -26,8 +26,8 @@ export interface ClientConnectionOptions extends TransportOptions, Pick<Connecti
 /** The members of `ClientConnectionOptions`, to detect unknown options. */
 export const clientConnectionMembers: MembersOf<ClientConnectionOptions> = {
   ...transportMembers,
-  exactNumbers: [],
-  onNotification: ["onnotification", "notifications"],
+  exactNumbers: ["boolean"],
+  onNotification: ["any", "onnotification", "notifications"],
 };
 
 /** The connection of a client to its server. */

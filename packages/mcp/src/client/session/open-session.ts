@@ -67,12 +67,12 @@ export interface OpenOptions extends ClientConnectionOptions {
 /** The members of `OpenOptions` that an application may set, to detect unknown options. */
 export const openMembers: MembersOf<Omit<OpenOptions, "identity">> = {
   ...clientConnectionMembers,
-  revision: ["protocolVersion", "version", "versions"],
-  era: [],
-  probeTimeout: [],
-  serverHint: [],
-  random: [],
-  signal: ["abortSignal"],
+  revision: ["object", "protocolVersion", "version", "versions"],
+  era: ["string"],
+  probeTimeout: ["number"],
+  serverHint: ["object"],
+  random: ["function"],
+  signal: ["object", "abortSignal"],
 };
 
 /** The `random` option; if it fails, `Math.random` replaces it. */

@@ -29,16 +29,16 @@ export interface SubscribeOptions extends FollowOptions, Pick<SessionCallOptions
 }
 
 const subscribeMembers: MembersOf<SubscribeOptions> = {
-  signal: ["abortSignal"],
-  timeout: [],
-  unadvertised: [],
-  onChange: ["listener"],
+  signal: ["object", "abortSignal"],
+  timeout: ["number"],
+  unadvertised: ["boolean"],
+  onChange: ["function", "listener"],
 };
 const filterMembers: MembersOf<SubscriptionFilter> = {
-  toolsListChanged: ["tools"],
-  promptsListChanged: ["prompts"],
-  resourcesListChanged: [],
-  resourceSubscriptions: ["uris", "resource", "uri"],
+  toolsListChanged: ["boolean", "tools"],
+  promptsListChanged: ["boolean", "prompts"],
+  resourcesListChanged: ["boolean"],
+  resourceSubscriptions: ["strings", "uris", "resource", "uri"],
 };
 const misplaced = {
   onChange: "it belongs into the options, the second argument",

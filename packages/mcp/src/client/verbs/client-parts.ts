@@ -40,8 +40,8 @@ export const verbMembers: MembersOf<ClientCallOptions> = {
   signal,
   timeout,
   totalTimeout,
-  unadvertised: [],
-  onProgress: ["onprogress", "progress"],
+  unadvertised: ["boolean"],
+  onProgress: ["function", "onprogress", "progress"],
 };
 
 /** The options of a call as the session takes them. @throws TypeError for an unknown option */

@@ -31,9 +31,9 @@ export interface HttpClientOptions {
 
 /** The members of `HttpClientOptions`, to detect unknown options. */
 export const httpClientMembers: MembersOf<HttpClientOptions> = {
-  auth: ["authProvider", "authorization"],
-  fetch: [],
-  headers: ["header", "requestInit"],
+  auth: ["function", "authProvider", "authorization"],
+  fetch: ["function"],
+  headers: ["any", "header", "requestInit"],
 };
 
 /** One HTTP request. */

@@ -12,7 +12,7 @@ export interface PageHeaders {
 }
 
 /** The members of `PageHeaders`, to detect unknown options. */
-export const pageHeaderMembers: MembersOf<PageHeaders> = { allowedHeaders: ["allowHeaders", "corsHeaders"] };
+export const pageHeaderMembers: MembersOf<PageHeaders> = { allowedHeaders: ["strings", "allowHeaders", "corsHeaders"] };
 
 /** Request headers that need permission. Headers of mirrored arguments are matched by prefix. */
 const requestHeaders: readonly string[] = [

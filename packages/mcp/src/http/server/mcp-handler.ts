@@ -11,7 +11,7 @@ import { isStatelessOnly } from "../../server/session/server-session.js";
 import { nameOf } from "../../session/mcp-connection.js";
 import { accepts, eventStream, json } from "../media-types.js";
 import { HttpServerHandler } from "./http-server-handler.js";
-import type { HttpOptions } from "./options.js";
+import { type HttpOptions, requireSessions } from "./options.js";
 import type { OriginCheckOptions } from "./origin-check.js";
 import type { HttpCaller } from "./peers.js";
 import { PostedCalls } from "./posted-calls.js";
@@ -127,6 +127,7 @@ function shouldDeclareRevision(request: HttpRequest, message: Message): boolean 
 
 function bindingOf(calls: PostedCalls, options: HttpOptions): HandshakeBinding {
   const { sessions = {}, legacySse = false } = options;
+  requireSessions(sessions);
   const { eventStore = new MemoryEventStore(calls.endpoint.settings.clock), ...limits } =
     typeof sessions === "object" ? sessions : {};
   const config: SessionsConfig = {

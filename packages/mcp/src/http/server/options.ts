@@ -1,4 +1,4 @@
-import type { MembersOf } from "../../base/check-members.js";
+import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
 import type { Auth } from "./authorization.js";
 import { type PageHeaders, pageHeaderMembers } from "./cors.js";
@@ -13,7 +13,7 @@ export interface SessionOptions extends Partial<SessionLimits> {
   readonly eventStore?: EventStore | false;
 }
 
-const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, eventStore: ["store"] };
+const sessionMembers: MembersOf<SessionOptions> = { ...sessionLimitMembers, eventStore: ["any", "store"] };
 
 /**
  * Returns the network address of an anonymous caller if it is not the peer of the connection, e.g. the last entry of
@@ -52,7 +52,7 @@ export interface HttpOptions
   readonly sessions?: SessionOptions | false | "none";
   /** Also serve HTTP+SSE clients: a GET without a session at the same URL opens their stream. Default: false. */
   readonly legacySse?: boolean;
-  /** Milliseconds between keep-alives on streams. Default: 15,000. */
+  /** Milliseconds between keep-alives on streams, above 0; `Infinity` for none. Default: 15,000. */
   readonly keepAlive?: number;
 }
 
@@ -61,12 +61,18 @@ export const httpMembers: MembersOf<HttpOptions> = {
   ...transportMembers,
   ...originCheckMembers,
   ...pageHeaderMembers,
-  auth: ["authenticate", "authorize", "authentication", "oauth"],
-  addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
-  sessions: sessionMembers,
-  legacySse: ["sse"],
-  keepAlive: ["heartbeat", "pingInterval"],
+  auth: ["any", "authenticate", "authorize", "authentication", "oauth"],
+  addressOf: ["function", "trustProxy", "trustedProxy", "clientAddress"],
+  sessions: ["any"],
+  legacySse: ["boolean", "sse"],
+  keepAlive: ["number", "heartbeat", "pingInterval"],
 };
+
+/** @throws TypeError for what is neither options of sessions nor one of the words for none */
+export function requireSessions(sessions: HttpOptions["sessions"]): void {
+  if (sessions === undefined || sessions === false || sessions === "none") return;
+  checkMembers('sessions, unless it is false or "none"', sessions, sessionMembers);
+}
 
 const withoutSessions = "write sessions: false to serve each request on its own";
 

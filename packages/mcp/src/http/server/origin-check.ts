@@ -28,8 +28,8 @@ export interface OriginCheckOptions {
 
 /** The members of `OriginCheckOptions` that users may set, to detect unknown options. */
 export const originCheckMembers: MembersOf<Omit<OriginCheckOptions, "anyHost" | "exposed">> = {
-  allowedHosts: ["hosts", "allowedHost", "host"],
-  allowedOrigins: ["origins", "allowedOrigin", "origin", "cors"],
+  allowedHosts: ["strings", "hosts", "allowedHost", "host"],
+  allowedOrigins: ["strings", "origins", "allowedOrigin", "origin", "cors"],
 };
 
 /** A rejected request. */

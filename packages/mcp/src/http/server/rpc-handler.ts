@@ -39,8 +39,8 @@ export const rpcMembers: MembersOf<RpcOptions> = {
   ...peerMembers,
   ...originCheckMembers,
   ...pageHeaderMembers,
-  auth: ["authenticate", "authorize", "authentication", "oauth"],
-  addressOf: ["trustProxy", "trustedProxy", "clientAddress"],
+  auth: ["any", "authenticate", "authorize", "authentication", "oauth"],
+  addressOf: ["function", "trustProxy", "trustedProxy", "clientAddress"],
 };
 
 /** The maximum number of concurrent requests. */

@@ -18,22 +18,22 @@ import type { InFlight } from "./in-flight.js";
 
 /** The members of `CallOptions` and of `Exchange`, which is valid too, to detect unknown options. */
 export const callMembers: MembersOf<CallOptions & Exchange> = {
-  signal: ["abortSignal"],
-  notify: ["onNotification"],
-  timeout: ["timeoutMs"],
-  totalTimeout: ["maxTotalTimeout"],
-  tag: [],
-  cancellable: [],
-  partial: [],
-  id: [],
-  closing: [],
-  drained: [],
-  auth: [],
-  principal: [],
-  peer: [],
-  report: [],
-  release: [],
-  callback: [],
+  signal: ["object", "abortSignal"],
+  notify: ["function", "onNotification"],
+  timeout: ["number", "timeoutMs"],
+  totalTimeout: ["number", "maxTotalTimeout"],
+  tag: ["any"],
+  cancellable: ["boolean"],
+  partial: ["boolean"],
+  id: ["any"],
+  closing: ["object"],
+  drained: ["function"],
+  auth: ["any"],
+  principal: ["string"],
+  peer: ["string"],
+  report: ["function"],
+  release: ["function"],
+  callback: ["function"],
 };
 
 /** The requests that this side sends: their outcomes, timeouts and cancellation. */

@@ -17,7 +17,11 @@ export interface BrowserSignInOptions {
   readonly open?: (url: URL) => MaybePromise<void>;
 }
 
-const members: MembersOf<BrowserSignInOptions> = { port: [], timeout: ["timeoutMs"], open: ["browser", "openBrowser"] };
+const members: MembersOf<BrowserSignInOptions> = {
+  port: ["number"],
+  timeout: ["number", "timeoutMs"],
+  open: ["function", "browser", "openBrowser"],
+};
 
 /** Milliseconds that a user has to sign in. */
 const longestSignIn = 300_000;

@@ -16,7 +16,10 @@ interface KeychainTokenStoreOptions {
   readonly service?: string;
 }
 
-const members: MembersOf<KeychainTokenStoreOptions> = { path: ["file"], service: ["name", "serviceName"] };
+const members: MembersOf<KeychainTokenStoreOptions> = {
+  path: ["string", "file"],
+  service: ["string", "name", "serviceName"],
+};
 
 /**
  * Keeps tokens in a file that is encrypted with a key in the keychain of the operating system: the Keychain of macOS, the Credential Manager

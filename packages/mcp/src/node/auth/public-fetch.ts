@@ -18,8 +18,8 @@ export interface PublicFetchOptions {
 }
 
 const members: MembersOf<PublicFetchOptions> = {
-  privateHosts: ["allowedHosts", "allow", "hosts"],
-  lookup: ["resolve", "dns"],
+  privateHosts: ["strings", "allowedHosts", "allow", "hosts"],
+  lookup: ["function", "resolve", "dns"],
 };
 
 /**

@@ -28,7 +28,7 @@ export interface NodeHandlerOptions extends HttpOptions, Pick<OriginCheckOptions
 /** Options of `nodeRpcHandler`. */
 export interface NodeRpcHandlerOptions extends RpcOptions, Pick<OriginCheckOptions, "exposed"> {}
 
-const exposedMember = { exposed: ["expose"] };
+const exposedMember: MembersOf<Pick<NodeHandlerOptions, "exposed">> = { exposed: ["boolean", "expose"] };
 const nodeHandlerMembers: MembersOf<NodeHandlerOptions> = { ...httpMembers, ...exposedMember };
 const nodeRpcHandlerMembers: MembersOf<NodeRpcHandlerOptions> = { ...rpcMembers, ...exposedMember };
 

@@ -43,12 +43,12 @@ export interface ServeHttpOptions extends HttpOptions {
 
 const serveHttpMembers: MembersOf<ServeHttpOptions> = {
   ...httpMembers,
-  port: [],
-  host: ["hostname", "address"],
-  path: ["url", "endpoint", "basePath"],
-  exposed: ["expose"],
-  maxConnections: ["max"],
-  maxConnectionsPerAddress: [],
+  port: ["number"],
+  host: ["string", "hostname", "address"],
+  path: ["any", "url", "endpoint", "basePath"],
+  exposed: ["boolean", "expose"],
+  maxConnections: ["number", "max"],
+  maxConnectionsPerAddress: ["number"],
 };
 
 /** A running HTTP server. */

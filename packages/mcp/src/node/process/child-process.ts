@@ -29,9 +29,9 @@ export interface ChildChannelOptions extends Omit<StreamChannelOptions, "keepsOu
 const { keepsOutputOpen, ...pipeMembers } = streamMembers;
 const childMembers: MembersOf<ChildChannelOptions> = {
   ...pipeMembers,
-  onStderr: ["stderr", "onstderr"],
-  report: ["reporter"],
-  exitGrace: ["grace", "killTimeout"],
+  onStderr: ["function", "stderr", "onstderr"],
+  report: ["function", "reporter"],
+  exitGrace: ["number", "grace", "killTimeout"],
 };
 
 /** A channel to a child process, with the state of the process. */

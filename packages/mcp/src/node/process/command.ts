@@ -24,11 +24,11 @@ export interface Command {
 
 /** The members of `Command`, to detect unknown options. */
 export const commandMembers: MembersOf<Command> = {
-  command: [],
-  args: ["arguments", "argv"],
-  cwd: ["dir", "directory"],
-  env: ["environment"],
-  inheritEnv: [],
+  command: ["string"],
+  args: ["strings", "arguments", "argv"],
+  cwd: ["string", "dir", "directory"],
+  env: ["object", "environment"],
+  inheritEnv: ["string"],
 };
 
 const windows = process.platform === "win32";

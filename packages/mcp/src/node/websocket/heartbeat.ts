@@ -22,8 +22,8 @@ export interface HeartbeatOptions {
 
 /** The members of `HeartbeatOptions`, to detect unknown options. */
 export const heartbeatMembers: MembersOf<HeartbeatOptions> = {
-  pingInterval: ["keepAlive", "heartbeat"],
-  pongTimeout: [],
+  pingInterval: ["number", "keepAlive", "heartbeat"],
+  pongTimeout: ["number"],
 };
 
 /**

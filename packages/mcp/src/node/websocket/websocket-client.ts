@@ -22,7 +22,7 @@ export interface NodeWebSocketOptions extends WebSocketOptions, HeartbeatOptions
 const nodeWebSocketMembers: MembersOf<NodeWebSocketOptions> = {
   ...webSocketMembers,
   ...heartbeatMembers,
-  headers: ["header"],
+  headers: ["object", "header"],
 };
 
 /**

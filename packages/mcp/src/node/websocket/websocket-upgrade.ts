@@ -78,12 +78,12 @@ const upgradeMembers: MembersOf<WebSocketUpgradeOptions> = {
   ...queueMembers,
   ...heartbeatMembers,
   ...originCheckMembers,
-  auth: ["authenticate", "authorize", "authentication", "oauth"],
-  protocol: ["subprotocol"],
-  path: ["url", "endpoint"],
-  exposed: ["expose"],
-  maxConnections: ["max"],
-  maxConnectionsPerAddress: [],
+  auth: ["any", "authenticate", "authorize", "authentication", "oauth"],
+  protocol: ["string", "subprotocol"],
+  path: ["any", "url", "endpoint"],
+  exposed: ["boolean", "expose"],
+  maxConnections: ["number", "max"],
+  maxConnectionsPerAddress: ["number"],
 };
 
 /** A listener for the `upgrade` event of a `node:http` or `node:https` server. */
@@ -293,9 +293,9 @@ export interface ServeWebSocketOptions extends WebSocketUpgradeOptions {
 
 const serveWebSocketMembers: MembersOf<ServeWebSocketOptions> = {
   ...upgradeMembers,
-  port: [],
-  host: ["hostname", "address"],
-  path: ["url", "endpoint"],
+  port: ["number"],
+  host: ["string", "hostname", "address"],
+  path: ["any", "url", "endpoint"],
 };
 
 /** A running WebSocket server. */

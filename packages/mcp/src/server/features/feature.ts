@@ -37,7 +37,10 @@ export interface CacheHints {
 }
 
 /** The members of `CacheHints`, for the check of definitions. */
-export const cacheHintMembers: MembersOf<CacheHints> = { ttlMs: ["ttl", "maxAge"], cacheScope: ["scope"] };
+export const cacheHintMembers: MembersOf<CacheHints> = {
+  ttlMs: ["number", "ttl", "maxAge"],
+  cacheScope: ["string", "scope"],
+};
 
 /**
  * The hints alone, for a result.

@@ -40,14 +40,14 @@ export interface PromptDefinition<Arguments extends PromptArguments | undefined 
 }
 
 const promptMembers: MembersOf<PromptDefinition> = {
-  title: [],
-  description: ["desc", "summary"],
-  arguments: ["args", "argsSchema", "inputSchema", "input", "parameters", "params", "schema"],
-  complete: ["completers", "completion", "completions"],
-  scopes: ["scope", "requiredScopes", "requireScopes"],
-  visible: ["visibility", "isVisible"],
+  title: ["string"],
+  description: ["string", "desc", "summary"],
+  arguments: ["any", "args", "argsSchema", "inputSchema", "input", "parameters", "params", "schema"],
+  complete: ["object", "completers", "completion", "completions"],
+  scopes: ["strings", "scope", "requiredScopes", "requireScopes"],
+  visible: ["function", "visibility", "isVisible"],
   icons: iconMembers,
-  _meta: ["meta"],
+  _meta: ["object", "meta"],
 };
 
 /** Makes the messages of a prompt. */

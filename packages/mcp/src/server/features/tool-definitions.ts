@@ -47,9 +47,10 @@ export interface ToolDefinition<Input extends InputSchema | undefined, Output ex
 }
 
 const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
-  title: [],
-  description: ["desc", "summary"],
+  title: ["string"],
+  description: ["string", "desc", "summary"],
   inputSchema: [
+    "any",
     "input",
     "inputs",
     "input_schema",
@@ -60,13 +61,13 @@ const toolMembers: MembersOf<ToolDefinition<undefined, undefined>> = {
     "arguments",
     "schema",
   ],
-  outputSchema: ["output", "outputs", "output_schema", "result", "results", "resultSchema", "returns"],
+  outputSchema: ["any", "output", "outputs", "output_schema", "result", "results", "resultSchema", "returns"],
   annotations: toolAnnotationMembers,
   icons: iconMembers,
   execution: toolExecutionMembers,
-  scopes: ["scope", "requiredScopes", "requireScopes"],
-  visible: ["visibility", "isVisible"],
-  _meta: ["meta"],
+  scopes: ["strings", "scope", "requiredScopes", "requireScopes"],
+  visible: ["function", "visibility", "isVisible"],
+  _meta: ["object", "meta"],
 };
 
 /** The type of a schema that may replace another one, so that the handler still gets the arguments that it expects. */
@@ -251,7 +252,9 @@ export function compileTool(
 }
 
 function requireDefinition(name: string, definition: AnyToolDefinition): void {
-  const known = new Set(Object.entries(toolMembers).flat(2));
+  const known = new Set(
+    Object.entries(toolMembers).flatMap(([name, entry]) => [name, ...(Array.isArray(entry) ? entry.slice(1) : [])]),
+  );
   const members = Object.entries(definition);
   if (members.length > 0 && members.every(([member, value]) => !known.has(member) && isStandardSchema(value))) {
     const fields = members.map(([member]) => member).join(", ");

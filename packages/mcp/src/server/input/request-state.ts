@@ -43,10 +43,10 @@ export interface StateSealOptions {
 
 /** The members of `StateSealOptions`, for the check of options. */
 export const stateSealMembers: MembersOf<StateSealOptions> = {
-  secrets: ["secret", "keys"],
-  store: [],
-  ttl: ["ttlMs"],
-  now: [],
+  secrets: ["strings", "secret", "keys"],
+  store: ["object"],
+  ttl: ["number", "ttlMs"],
+  now: ["function"],
 };
 
 /**

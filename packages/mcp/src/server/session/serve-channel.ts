@@ -29,10 +29,10 @@ export interface ServeOptions extends TransportOptions {
 /** The members of `ServeOptions`, for the check of options. */
 export const serveMembers: MembersOf<ServeOptions> = {
   ...transportMembers,
-  auth: ["principal", "identity"],
-  peer: [],
-  budget: [],
-  onNegotiated: [],
+  auth: ["any", "principal", "identity"],
+  peer: ["string"],
+  budget: ["object"],
+  onNegotiated: ["function"],
 };
 
 /** Methods whose calls stay open until one side ends them. */

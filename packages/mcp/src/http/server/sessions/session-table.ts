@@ -24,11 +24,11 @@ export interface SessionLimits {
 
 /** The members of `SessionLimits`, to detect unknown options. */
 export const sessionLimitMembers: MembersOf<SessionLimits> = {
-  idleTtl: ["ttl", "idleTimeout"],
-  absoluteTtl: ["maxAge"],
-  max: ["maxSessions"],
-  maxPerPrincipal: [],
-  maxPerAddress: [],
+  idleTtl: ["number", "ttl", "idleTimeout"],
+  absoluteTtl: ["number", "maxAge"],
+  max: ["number", "maxSessions"],
+  maxPerPrincipal: ["number"],
+  maxPerAddress: ["number"],
 };
 
 export const defaultSessionLimits: SessionLimits = {

@@ -54,11 +54,11 @@ export interface MemoryEventStoreOptions {
 }
 
 const storeMembers: MembersOf<MemoryEventStoreOptions> = {
-  maxAge: ["ttl"],
-  maxEvents: [],
-  maxStreamBytes: [],
-  maxSessionBytes: [],
-  maxBytes: [],
+  maxAge: ["number", "ttl"],
+  maxEvents: ["number"],
+  maxStreamBytes: ["number"],
+  maxSessionBytes: ["number"],
+  maxBytes: ["number"],
 };
 
 interface KeptEvent extends StoredEvent {
@@ -93,7 +93,7 @@ export function memoryEventStore(
     readonly clock?: Clock;
   } = {},
 ): EventStore {
-  checkMembers("memoryEventStore", options, { ...storeMembers, clock: [] });
+  checkMembers("memoryEventStore", options, { ...storeMembers, clock: ["object"] });
   const { clock = systemClock, ...bounds } = options;
   return new MemoryEventStore(clock, bounds);
 }

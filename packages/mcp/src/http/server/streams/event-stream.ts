@@ -1,6 +1,7 @@
 import { type ByteBudget, characterBytes } from "../../../base/byte-budget.js";
 import type { Clock, Timer } from "../../../base/clock.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
+import { longestTimer } from "../../../base/settles-within.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
 import { freeQueueBytes, UnreadError } from "../../../jsonrpc/queue-bounds.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
@@ -246,14 +247,19 @@ export class KeepAlive {
   readonly #period: number;
   readonly #timers = new Map<Pingable, Timer>();
 
-  /** @param period milliseconds */
+  /**
+   * @param period milliseconds; `Infinity` for no keep-alives
+   * @throws RangeError for a period that is not above zero
+   */
   constructor(clock: Clock, period: number) {
+    if (!(period > 0)) throw new RangeError(`keepAlive must be above 0 ms, got ${period}: Infinity turns it off`);
     this.#clock = clock;
     this.#period = period;
   }
 
   add(stream: Pingable): void {
     this.delete(stream);
+    if (this.#period > longestTimer) return;
     const timer = this.#clock.setTimer(() => {
       this.#timers.delete(stream);
       if (stream.ping()) this.add(stream);

@@ -37,16 +37,16 @@ export interface ResourceDefinition extends Partial<Omit<Resource, "uri">>, Cach
 
 const resourceMembers: MembersOf<ResourceDefinition> = {
   ...cacheHintMembers,
-  name: [],
-  title: [],
-  description: ["desc", "summary"],
-  mimeType: ["mimetype", "contentType", "type"],
-  size: ["bytes"],
-  scopes: ["scope", "requiredScopes", "requireScopes"],
-  visible: ["visibility", "isVisible"],
+  name: ["string"],
+  title: ["string"],
+  description: ["string", "desc", "summary"],
+  mimeType: ["string", "mimetype", "contentType", "type"],
+  size: ["number", "bytes"],
+  scopes: ["strings", "scope", "requiredScopes", "requireScopes"],
+  visible: ["function", "visibility", "isVisible"],
   annotations: annotationMembers,
   icons: iconMembers,
-  _meta: ["meta"],
+  _meta: ["object", "meta"],
 };
 
 /** Reads a resource. */
@@ -83,8 +83,8 @@ const { size, ...sharedMembers } = resourceMembers;
 const templateMembers: MembersOf<ResourceTemplateDefinition> = {
   ...sharedMembers,
   ...uriTemplateMembers,
-  list: ["listCallback"],
-  complete: ["completers", "completion", "completions"],
+  list: ["function", "listCallback"],
+  complete: ["object", "completers", "completion", "completions"],
 };
 
 /** Reads a resource of a family. */

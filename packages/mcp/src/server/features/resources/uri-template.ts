@@ -34,7 +34,7 @@ export interface UriTemplateOptions {
 }
 
 /** The members of `UriTemplateOptions`, for the check of definitions. */
-export const uriTemplateMembers: MembersOf<UriTemplateOptions> = { traversal: [] };
+export const uriTemplateMembers: MembersOf<UriTemplateOptions> = { traversal: ["boolean"] };
 
 /** A URI template that matches URIs and extracts the values of its variables. */
 export type UriTemplate = Readonly<{

@@ -180,12 +180,12 @@ export interface TaskOptions {
 
 /** The members of `TaskOptions`, for the check of options. */
 export const taskMembers: MembersOf<TaskOptions> = {
-  ttl: ["ttlMs"],
-  maxTtl: [],
-  pollInterval: [],
-  running: ["concurrency"],
-  kept: ["max"],
-  resultLength: [],
+  ttl: ["number", "ttlMs"],
+  maxTtl: ["number"],
+  pollInterval: ["number"],
+  running: ["number", "concurrency"],
+  kept: ["number", "max"],
+  resultLength: ["number"],
 };
 
 /** Every option with its value. */
