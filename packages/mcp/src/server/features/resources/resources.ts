@@ -16,7 +16,7 @@ import type { Feature, FeatureSettings, MethodCall } from "../feature.js";
 import { type ListShape, pageOf } from "../paginate.js";
 import { type Registration, Registry } from "../registry.js";
 import {
-  listed,
+  listedByTemplate,
   type Readable,
   type ResourceDefinition,
   type ResourceReader,
@@ -152,7 +152,7 @@ export class Resources implements Feature, CompletionSource {
     }
     const context = new Context(operation, params);
     return Promise.all(lists.map(async (list) => list(context))).then((families) => {
-      const all = [...this.#resources.items(auth), ...families.flat().map(listed)];
+      const all = [...this.#resources.items(auth), ...families.flat().map(listedByTemplate)];
       const { result } = pageOf(withoutRepetition(all), params.cursor, this.#shape);
       return isPrivate ? { ...result, cacheScope: "private" } : result;
     });

@@ -26,7 +26,20 @@ export function ownUriFault(value: string): string | undefined {
   const fault = uriFault(value);
   if (fault !== undefined || !notInUris.test(value)) return fault;
   if (value.includes("{")) return "must be a URI, not a template: server.resourceTemplate adds one";
-  return `must be written ${JSON.stringify(value.replaceAll(new RegExp(notInUris, "gu"), encodeURIComponent))}`;
+  return `must be written ${JSON.stringify(escapedUri(value))}`;
+}
+
+const toEscape = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/gu;
+
+/**
+ * A URI in which every character is escaped that must be: what has been made of a name, or was sent by a client that does not escape.
+ * A lone surrogate becomes U+FFFD.
+ *
+ * @example
+ * escapedUri("notes:///my list"); // "notes:///my%20list"
+ */
+export function escapedUri(text: string): string {
+  return text.replace(toEscape, (character) => encodeURIComponent(character.replace(/\p{Cs}/u, "\u{FFFD}")));
 }
 
 const encoded = /%[0-9A-Fa-f]{2}/g;
