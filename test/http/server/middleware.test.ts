@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { describeReport } from "@parlance/mcp/jsonrpc";
 import { nodeHandler } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, onTestFinished, test } from "vitest";
@@ -62,6 +63,29 @@ test("what a middleware has added to a request says who calls", async () => {
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   expect(await discover(url, { "content-type": json, "x-user": "ada" })).toBe(200);
   expect(await discover(url, { "content-type": json, "x-user": "eve" })).toBe(401);
+});
+
+test("a middleware that has read the body is named, and the request does not wait for it", async () => {
+  const reports: string[] = [];
+  const handler = nodeHandler(createServer({ name: "notes", version: "1" }), {
+    report: (each) => void reports.push(describeReport(each)),
+  });
+  const http = createHttpServer(async (request, response) => {
+    for await (const _ of request);
+    handler(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => {
+    handler.close();
+    http.close();
+  });
+  const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, {
+    method: "POST",
+    headers: { "content-type": json, accept: "application/json, text/event-stream" },
+    body: stateless(1, "server/discover"),
+  });
+  expect(response.status).toBe(500);
+  expect(reports).toEqual([expect.stringContaining("the body of the request was read before this handler")]);
 });
 
 test("a middleware may give the token of a request, for example from a cookie", async () => {

@@ -96,7 +96,7 @@ export class Authorization {
       if (!isObject(caller))
         throw new TypeError(`auth must return { principal }, { challenge } or undefined, got ${kindOf(caller)}`);
       if ("challenge" in caller) return challenged(caller.challenge);
-      return requireIdentity(caller, "return undefined for 401");
+      return requireIdentity(caller, "return { principal }, or undefined for 401");
     } catch (error) {
       this.#report(faultOf("auth", error));
       return this.#denial(401, "the caller could not be authenticated");

@@ -24,6 +24,10 @@ import { closeLingering } from "./lingering-close.js";
  */
 const singles: ReadonlySet<string> = new Set(["authorization", "content-type", "host"]);
 
+const bodyWasRead =
+  "the body of the request was read before this handler: mount the handler before the middleware that reads it, " +
+  "or let that leave request.body";
+
 /**
  * A `node:http` request as `HttpExchange`, with the sending of its response. One object for both, because each request
  * costs one.
@@ -88,6 +92,7 @@ export class NodeExchange implements HttpExchange, EventSink {
       done(isForm ? textOfForm(parsed) : textOf(parsed, maxBytes));
       return;
     }
+    if (request.readableEnded) throw new TypeError(bodyWasRead);
     const stop = (): void => void request.removeAllListeners("data").pause();
     const body = new BodyReader(this.#headers["content-length"], maxBytes, budget, { stop, done });
     this.#body = body;
