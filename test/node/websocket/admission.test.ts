@@ -42,7 +42,12 @@ describe("a client is turned away before there is a WebSocket,", () => {
       {},
       '403 pages of "https://evil.example" may not call: name it in allowedOrigins',
     ],
-    ["a page without one", { origin: "null" }, {}, '403 pages of "null" may not call: name it in allowedOrigins'],
+    [
+      "a page without one",
+      { origin: "null" },
+      {},
+      '403 pages that hide their origin ("null"), such as local files, may not call: open the page from a web server',
+    ],
     [
       "a page whose name points here",
       { host: "evil.example:80" },

@@ -40,7 +40,10 @@ export class Conversation {
   readonly connection: Connection;
   /** Calls that handlers make, by the nonce of the request that makes them. */
   readonly #relayed = new Map<number, OwnCall>();
+  /** All of them, also those that notifications have made. */
+  readonly #ofHandlers: OwnCall[] = [];
   readonly #unmatched = { due: 0, reported: 0 };
+  #drainsUntil = Number.POSITIVE_INFINITY;
   #nonce = noRequest;
   #broken: unknown;
   /** A handler has closed the connection. */
@@ -115,7 +118,15 @@ export class Conversation {
     for (const call of this.own.pending) {
       if (Math.min(call.idleAt, call.totalAt) <= then) this.own.decide(call, "timeout", true);
     }
+    // A handler that is ended has what it called cancelled.
+    if (this.#drainsUntil <= then && this.connection.phase === "closing")
+      for (const call of this.#ofHandlers) this.own.decide(call, "cancelled", true);
     this.clock.advance(milliseconds);
+  }
+
+  drain(grace: number): void {
+    this.#drainsUntil = this.clock.now() + grace;
+    void this.connection.drain(grace);
   }
 
   /** The peer sends no more. */
@@ -268,6 +279,7 @@ export class Conversation {
   async #relay(nonce: number, exchange: Exchange): Promise<number> {
     const call = this.#begin(exchange.signal, timeout, totalTimeout);
     this.#relayed.set(nonce, call);
+    this.#ofHandlers.push(call);
     const outcome = await outcomeOf(exchange.callback?.("work", { nonce: call.nonce }, exchange) as Promise<unknown>);
     call.outcomes.push(spell(outcome));
     if (outcome.ok) return nonce;

@@ -56,18 +56,18 @@ export class Schedule {
         this.talk.end(new Error("connection reset"));
         break;
       case "drain":
-        void this.talk.connection.drain(10_000);
+        this.talk.drain(10_000);
         await this.#go(10);
         await this.#rest();
         break;
       case "drain late":
-        void this.talk.connection.drain(505);
+        this.talk.drain(505);
         await this.#go(10);
         this.talk.check();
         this.talk.advance(505);
         break;
       case "drain, close":
-        void this.talk.connection.drain(10_000);
+        this.talk.drain(10_000);
         await this.#go(5);
         void this.talk.connection.close();
         break;

@@ -345,18 +345,19 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
   #isOwed(problem: Problem, frame: string): boolean {
     if (this.#caller.receiveProblem(problem)) return false;
     this.#caller.complain({ kind: "invalid", problem, frame });
-    return this.#answers(problem);
+    return this.#answers(problem, frame);
   }
 
   /**
-   * Whether this side answers what is no message. Not so if the peer has sent nothing else for long: it may be a peer with another
-   * framing, whose answers this side cannot read either, and the two would answer each other for ever.
+   * Whether this side answers what is no message. Not so for a parse error of the peer, nor if the peer has sent nothing else for long:
+   * it may have another framing, and the two would answer each other for ever.
    */
-  #answers({ subject }: Problem): boolean {
+  #answers({ subject }: Problem, frame: string): boolean {
     if (!this.settings.profile.answersRequests) return false;
     if (subject === "request") return true;
     this.#unreadable += 1;
-    return this.#options.answersUnreadable !== false && this.#unreadable <= mostUnreadable;
+    const mayAnswer = this.#options.answersUnreadable !== false && this.#unreadable <= mostUnreadable;
+    return mayAnswer && !parseErrorOfPeer.test(frame);
   }
 
   /** @param index the place of the notification in its batch */
@@ -400,7 +401,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       const answer = limitProblem(refusal.message, refusal.head, profile, limits);
       if (this.#caller.receiveProblem(answer)) return;
     }
-    if (!this.#caller.receiveProblem(problem) && this.#answers(problem)) this.#responder.problem(problem);
+    if (!this.#caller.receiveProblem(problem) && this.#answers(problem, refusal.head)) this.#responder.problem(problem);
     if (oversized && this.#isTooMuch()) void this.#end({ reason: "refused", error: new Error(refusal.message) });
   }
 
@@ -418,8 +419,10 @@ const closedByPeer = "the peer closed the connection";
 /** Milliseconds that handlers have when the peer has ended its side: enough to answer what it asked before. */
 const answerGrace = 5_000;
 
+const parseErrorOfPeer = /"error" *: *\{ *"code" *: *-32700\b/;
+
 /** Unreadable frames in a row that are answered. */
-const mostUnreadable = 100;
+const mostUnreadable = 20;
 
 /** Codes of what was refused for its length: it is JSON for all that is known, and its id may stand at its beginning. */
 const boundCodes: ReadonlyMap<FrameRefusal["reason"], number> = new Map([

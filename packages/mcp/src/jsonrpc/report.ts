@@ -164,7 +164,7 @@ export function describeReport(report: Report): string {
 const header = /^content-length *:|\}content-length *: *\d+\s*$/i;
 
 /** The remedy for a frame that shows another framing; empty for any other. */
-function otherFraming(frame: string): string {
+export function otherFraming(frame: string): string {
   return header.test(frame) ? ": the peer sends a Content-Length: give this side the framing contentLength" : "";
 }
 

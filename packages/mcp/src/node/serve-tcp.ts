@@ -16,7 +16,7 @@ import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, inHook, reporterOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
-import { faultOf, type Reporter } from "../jsonrpc/report.js";
+import { faultOf, otherFraming, type Reporter } from "../jsonrpc/report.js";
 import { steadyClock } from "../jsonrpc/steady-clock.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
@@ -57,10 +57,10 @@ export interface AcceptOptions extends Omit<StreamChannelOptions, "keepsOutputOp
 const { keepsOutputOpen, ...socketMembers } = streamMembers;
 const acceptMembers: MembersOf<AcceptOptions> = {
   ...socketMembers,
-  maxConnections: ["max"],
-  maxConnectionsPerAddress: [],
-  auth: ["authenticate", "authorize", "authentication"],
-  report: ["reporter", "logger", "log", "onerror", "onError"],
+  maxConnections: ["number", "max"],
+  maxConnectionsPerAddress: ["number"],
+  auth: ["function", "authenticate", "authorize", "authentication"],
+  report: ["function", "reporter", "logger", "log", "onerror", "onError"],
 };
 
 export interface ServeTcpOptions extends TransportOptions, Omit<AcceptOptions, "frameBytes"> {}
@@ -240,7 +240,7 @@ class SocketServer implements TcpServer {
       const identity = await asked;
       if (identity === undefined) socket.destroy();
       else if (!socket.destroyed) {
-        const known = requireIdentity(identity, "return undefined to close the connection");
+        const known = requireIdentity(identity, "return { principal }, or undefined to close the connection");
         this.#serve(socket, this.#peers.caller(known, place));
       }
     } catch (error) {
@@ -253,12 +253,7 @@ class SocketServer implements TcpServer {
   #serve(socket: Socket, { peer, budget, auth }: TcpCaller): void {
     const isLocal = "path" in this.address;
     try {
-      const channel = new AcceptedChannel(
-        socket,
-        !isLocal,
-        { ...this.#options, clock: this.#clock },
-        reporterOf(this.#options.report),
-      );
+      const channel = new AcceptedChannel(socket, !isLocal, { ...this.#options, clock: this.#clock });
       const connection = requireConnection(atOnce("accept", () => this.#open(channel, { peer, budget, auth })));
       this.#connections.add(connection);
       void connection.closed.then(() => this.#connections.delete(connection));
@@ -297,24 +292,22 @@ function addressOf(server: Server): SocketAddress {
 class AcceptedChannel extends StreamChannel {
   readonly #socket: Socket;
   readonly #fromNetwork: boolean;
-  readonly #report: Reporter;
 
-  constructor(socket: Socket, fromNetwork: boolean, options: StreamChannelOptions, report: Reporter) {
+  constructor(socket: Socket, fromNetwork: boolean, options: StreamChannelOptions) {
     super(socket, socket, options);
     this.#socket = socket;
     this.#fromNetwork = fromNetwork;
-    this.#report = report;
   }
 
   override open(receiver: ChannelReceiver): void {
-    super.open(this.#fromNetwork ? messagesOnly(receiver, (head) => this.#drop(head)) : receiver);
+    super.open(this.#fromNetwork ? messagesOnly(receiver, (head) => this.#drop(head, receiver)) : receiver);
   }
 
-  #drop(head: string): void {
-    const message = "the connection does not start with a JSON-RPC message: it uses another protocol";
-    const refusal = { reason: "bad-header", message, head, bytes: head.length } as const;
-    this.#report({ kind: "refused", refusal });
-    this.#socket.destroy(new Error(message));
+  /** Nothing is sent: the refusal is that of the last frame, which has no answer. */
+  #drop(head: string, receiver: ChannelReceiver): void {
+    const what = "the connection does not start with a JSON-RPC message: it uses another protocol";
+    this.#socket.destroy(new Error(what));
+    receiver.refuse({ reason: "truncated", message: `${what}${otherFraming(head)}`, head, bytes: head.length });
   }
 }
 
