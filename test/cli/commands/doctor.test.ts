@@ -250,8 +250,6 @@ test.concurrent("a 401 that names no metadata is for a key first, and for a sign
   const words = stdout.replaceAll(/\s+/g, " ");
   expect(words).toMatch(/→ authenticate: --bearer-env TOKEN .*, or with an authorization server parlance login http/);
 });
-  expect(stdout).toMatch(/→ authenticate: --bearer-env TOKEN [\s\S]*, or with an authorization server\s+parlance login\s+http/);
-});
 
 /** A server that refuses every token, whose metadata names its URL and an issuer. */
 function refusingServer(issuer: string) {

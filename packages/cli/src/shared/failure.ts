@@ -1,4 +1,4 @@
-import { explainCode, LocalError, RpcError } from "@parlance/mcp/jsonrpc";
+import { codes, explainCode, LocalError, RpcError } from "@parlance/mcp/jsonrpc";
 import { exitCodes } from "./exit-codes.js";
 
 /** Details of a failure beyond its message. */
@@ -131,9 +131,11 @@ function ofRpcError(error: RpcError, stage: Stage): Failure {
   const data = error.data === undefined ? [] : [JSON.stringify(error.data).slice(0, longestData)];
   const { range, name } = explainCode(error.code);
   const known = range === "standard" && name !== error.message ? ` (${name})` : "";
+  const isForeign = stage === "opening" && error.code === codes.methodNotFound;
   return new Failure(`the server answered with error ${error.code}${known}: ${error.message}`, {
     exitCode,
     seen: data,
     cause: error,
+    ...(isForeign && { remedy: "it speaks JSON-RPC, but not MCP: is this the right server?" }),
   });
 }

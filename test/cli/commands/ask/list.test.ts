@@ -90,6 +90,8 @@ test.concurrent("lists that are refused, do not end or hold anything are shown a
 test.concurrent("a server that breaks rules besides is listed, and is not clean", async () => {
   const { code, stdout, stderr } = await parlance(["list", ...misbehaving("noisy")]);
   expect(stdout).toContain("0 tools\n");
-  expect(stderr).toMatch(/^the server also broke the protocol, \d times?; parlance talk shows where:\n {2}✖ S-2 /m);
+  expect(stderr).toMatch(
+    /^the server also broke the protocol, \d times?; a recording by parlance tap or proxy shows where:\n {2}✖ S-2 /m,
+  );
   expect(code).toBe(2);
 });

@@ -70,7 +70,9 @@ export function alsoBroken({ tally, broken }: ObservedTarget["conversation"], st
   if (tally.violations === 0) return [];
   const more = tally.violations - broken.length;
   return [
-    style.yellow(`the server also broke the protocol, ${count(tally.violations, "time")}; parlance talk shows where:`),
+    style.yellow(
+      `the server also broke the protocol, ${count(tally.violations, "time")}; a recording by parlance tap or proxy shows where:`,
+    ),
     ...broken.map((text) => `  ${style.red("✖")} ${escapeControls(text)}`),
     ...(more > 0 ? [style.dim(`  and ${more.toLocaleString("en")} more`)] : []),
   ];

@@ -295,7 +295,7 @@ export function progressWords({ progress, total, message }: JsonObject): string 
 function listWords(items: unknown, thing: string, { nextCursor }: JsonObject): string {
   if (!Array.isArray(items)) return `no list of ${thing}s`;
   const counted = `${items.length} ${thing}${items.length === 1 ? "" : "s"}`;
-  return nextCursor === undefined ? counted : `${counted}, and more`;
+  return typeof nextCursor !== "string" ? counted : `${counted}, and more`;
 }
 
 function contentWords(content: unknown): string {

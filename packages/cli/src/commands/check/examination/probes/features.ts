@@ -227,6 +227,8 @@ async function pages(subject: Subject, { method, member, demanded }: List): Prom
     const { [member]: items, nextCursor: cursor } = answer.result;
     if (!Array.isArray(items)) return failed(`page ${page} has no ${member}: ${describe(answer)}`);
     if (cursor === undefined) return passed;
+    if (typeof cursor !== "string")
+      return failed(`page ${page} has the nextCursor ${quoted(cursor)}, not a string or none`);
     if (seen.has(cursor)) return failed(`page ${page} leads back to ${quoted(cursor)}`);
     seen.add(cursor);
     params = { cursor };
