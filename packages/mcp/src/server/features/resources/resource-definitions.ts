@@ -192,7 +192,7 @@ function inFamily(given: unknown, template: string, mimeType: string | undefined
  * A resource as a list shows it.
  * @throws TypeError for what is no URI, or no resource at all
  */
-export function listed(resource: ListedResource): JsonObject {
+function listed(resource: ListedResource): JsonObject {
   const shown: JsonObject = { ...resource, name: resource?.name ?? resource?.uri };
   const { uri } = shown;
   const fault = typeof uri === "string" ? ownUriFault(uri) : undefined;
