@@ -57,11 +57,12 @@ export class OperationOfRevision implements Operation {
   readonly params: JsonObject;
   /** The input requests of this round; undefined if there are none, or in the handshake era. */
   replay: ReplayInput | undefined;
+  /** The input requests of the handshake era, which end with the call; undefined if there are none. */
+  callbacks: CallbackInput | undefined;
   readonly #exchange: Exchange;
   readonly #settings: OperationSettings;
   readonly #round: Round | undefined;
   readonly #returned: Returned;
-  #input: CallbackInput | undefined;
 
   /**
    * @param round the round of the call, for methods whose result may request input
@@ -97,21 +98,16 @@ export class OperationOfRevision implements Operation {
       undefined,
       returned,
     );
-    operation.#input = this.#input; // It knows what `once` has run.
+    operation.callbacks = this.callbacks; // It knows what `once` has run.
     return operation;
-  }
-
-  /** The call has its outcome. */
-  end(): void {
-    this.#input?.end();
   }
 
   /** Created on first use: most operations request no input. */
   get input(): Input | undefined {
     const asked = { revision: this.revision, capabilities: this.client.capabilities };
     if (this.#round !== undefined) this.replay ??= new ReplayInput(this.#round, asked);
-    else if (this.revision.era === "handshake") this.#input ??= callbackInput(this.#exchange, asked);
-    return this.replay ?? this.#input;
+    else if (this.revision.era === "handshake") this.callbacks ??= callbackInput(this.#exchange, asked);
+    return this.replay ?? this.callbacks;
   }
 
   get returned(): Returned {
@@ -294,14 +290,14 @@ function succeeded(server: Servable, operation: OperationOfRevision, result: unk
   // An input request that the handler did not await takes precedence over its result.
   const asks = result instanceof InputRequired || (replay !== undefined && replay.open.size > 0);
   if (asks) return ask(server, operation, result);
-  operation.end();
+  operation.callbacks?.end();
   return shapeResult(result, operation.method, operation.revision, server.info);
 }
 
 /** A pending input request stops the handler with an error; it takes precedence over whatever the handler then throws. */
 function failed(server: Servable, operation: OperationOfRevision, error: unknown): unknown {
   if (operation.replay?.isStoppedBy(error) === true) return ask(server, operation, undefined);
-  operation.end();
+  operation.callbacks?.end();
   throw errorOfRevision(error, operation.revision);
 }
 
@@ -317,7 +313,7 @@ async function ask(server: Servable, operation: OperationOfRevision, asked: unkn
   } catch (error) {
     throw errorOfRevision(error, revision);
   } finally {
-    operation.end();
+    operation.callbacks?.end();
   }
 }
 

@@ -115,7 +115,7 @@ async function runAs(
   const { revision, client } = operation;
   const settings = { revision, client, session, logLevel: () => operation.logLevel };
   const inTask = new OperationOfRevision(exchangeOf(task, operation, session), settings, methods.callTool, params);
-  void task.ended.then(() => inTask.end()); // Not before: the task would be told of as working again.
+  void task.ended.then(() => inTask.callbacks?.end()); // Not before: the task would be told of as working again.
   try {
     const result = await askByRequest(run, inTask, await run(methods.callTool, params, inTask));
     const whole: unknown = result instanceof RawJson ? result.toJSON() : result;
