@@ -190,6 +190,8 @@ test.each([
   const { code, stdout } = await parlance(["check", ...flags, "--", process.execPath, "-e", script], folder.env);
   const failed = [...stdout.matchAll(/^ *[✖!] ([A-Z]+-\d+) /gmu)].map(([, id]) => id).filter((id) => id !== "XF-5");
   expect(failed.toSorted()).toEqual(findings);
+  for (const must of findings.filter((id) => id !== "XM-10"))
+    expect(stdout).toMatch(new RegExp(`parlance explain (?:[A-Z]+-\\d+ )*${must} .*says how to mend`));
   expect(code).toBe(findings.length === 0 ? 0 : 2);
 });
 

@@ -50,7 +50,10 @@ export function examinationLines(
   const bad = report.verdicts.filter(
     (each) => (isViolation(each) || failOn.includes(each.verdict.level)) && ofMessages.has(each.verdict),
   );
-  const failed = failures.find(({ level }) => level === "must")?.rule.id ?? bad.find(isViolation)?.verdict.rule.id;
+  const failed = new Set([
+    ...failures.filter(({ level }) => level === "must").map(({ rule }) => rule.id),
+    ...bad.filter(isViolation).map(({ verdict }) => verdict.rule.id),
+  ]);
   const unmet = expectations.filter(({ holds }) => !holds).length;
   const isIncomplete = isInterrupted || spoken.length === 0;
   const passed = isIncomplete ? look.style.yellow("!") : look.style.green("✔");
@@ -85,7 +88,13 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...(failed === undefined ? [] : [look.style.dim(`  parlance explain ${failed} says how to mend it`)]),
+    ...(failed.size === 0
+      ? []
+      : [
+          look.style.dim(
+            `  parlance explain ${[...failed].join(" ")} says how to mend ${failed.size === 1 ? "it" : "them"}`,
+          ),
+        ]),
     ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
       ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),
