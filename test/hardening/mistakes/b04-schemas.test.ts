@@ -133,6 +133,15 @@ describe("B4: schemas of every library are taken as their users write them", () 
   });
 });
 
+test("B4: an empty object for inputSchema is a shape without fields, as in the official SDK", async () => {
+  const server = createServer({ name: "s", version: "1" });
+  server.tool("now", { inputSchema: {} }, () => "it is noon");
+  await using client = await connect(server);
+  expect((await client.tools.list().all())[0]?.inputSchema).toEqual({ type: "object", properties: {} });
+  for (const args of [undefined, {}, { more: 1 }])
+    expect((await client.tools.call("now", args)).content).toEqual([{ type: "text", text: "it is noon" }]);
+});
+
 describe("B4: a schema that cannot be served is refused with the tool's name and a remedy", () => {
   test("what is no object", () => {
     expect(refusal(z.number())).toBe(

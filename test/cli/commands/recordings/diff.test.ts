@@ -32,6 +32,17 @@ test("two recordings of the same conversation do not differ, whatever its ids an
   });
 });
 
+test("of two long values that differ, the part with the difference is shown", async () => {
+  using scratch = new Scratch();
+  const said = (end: string): string =>
+    `{"content":[{"type":"text","text":"${"the same words ".repeat(10)}and ${end}"}]}`;
+  const [a, b] = ["one", "two"].map((end) =>
+    scratch.write(`${end}.jsonl`, recorded(...opening("2025-11-25"), ...call(1, "x", said(end)))),
+  );
+  const { stdout } = await parlance(["diff", a ?? "", b ?? ""]);
+  expect(stdout).toContain('/result/content/0/text  …rds and one" → …rds and two"\n');
+});
+
 test("differences are listed by section and JSON pointer", async () => {
   using scratch = new Scratch();
   const before = [...opening("2025-11-25", { server: { tools: {} } }), ...tools('"type":"integer"')];

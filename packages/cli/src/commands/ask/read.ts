@@ -47,7 +47,7 @@ async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation:
   );
 }
 
-/** The contents of a resource: text unchanged, blobs described; several contents each with their URI. */
+/** The contents of a resource: text with its control characters escaped, blobs described; several contents each with their URI. */
 function contentsLines(contents: readonly ResourceContents[], style: Style): readonly string[] {
   return contents.flatMap((each) => {
     if (!("text" in each)) return visibleLines(blobText(each)).map(style.dim);

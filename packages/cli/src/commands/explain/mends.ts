@@ -37,6 +37,10 @@ const keepReading: Mend = {
   says: "Catch what a line throws, where it is read and in each handler, and read the next one",
   code: "try { message = JSON.parse(line); } catch { return send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }); }",
 };
+const noMessage: Mend = {
+  says: "Refuse what is JSON and no object, and read the next line: null is such",
+  code: "if (message === null || typeof message !== 'object') return send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid Request' } });",
+};
 const everyPage: Mend = {
   says: "Answer with the array of the list, empty if there is nothing, and leave nextCursor out of the last page",
   code: "send({ jsonrpc: '2.0', id, result: { tools } });",
@@ -87,7 +91,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "XM-3": unchangedId,
   "XM-4": noResponse,
   "XM-5": keepReading,
-  "XM-6": keepReading,
+  "XM-6": noMessage,
   "XM-7": { says: 'Refuse a message whose jsonrpc is not "2.0" with −32600' },
   "XM-8": {
     says: "Answer each element of an array, or answer initialize with a version that the server knows, not with any that it is asked for: only one revision has batches",

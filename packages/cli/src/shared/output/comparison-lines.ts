@@ -103,7 +103,18 @@ function placeLine({ pointer, before, after }: ValueChange, { style, width }: Lo
   const room = Math.floor((width - labelWidth - widthOf(place) - separators) / 2);
   if (before === undefined) return `${place}  ${style.green(`+ ${jsonText(after, room * 2)}`)}`;
   if (after === undefined) return `${place}  ${style.red(`- ${jsonText(before, room * 2)}`)}`;
-  return `${place}  ${jsonText(before, room)} → ${jsonText(after, room)}`;
+  return `${place}  ${cutToDifference(jsonOf(before), jsonOf(after), room).join(" → ")}`;
+}
+
+/** Both texts, cut so that the first difference is in what is left. */
+function cutToDifference(before: string, after: string, room: number): readonly string[] {
+  const texts = [before, after];
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  const isSeen = same < room / 2 || texts.every((text) => widthOf(text) <= room);
+  // Not within a character of two units.
+  const [lead = ""] = /[^]{0,8}$/u.exec(before.slice(0, same)) ?? [];
+  return texts.map((text) => cut(isSeen ? text : `…${text.slice(same - lead.length)}`, room));
 }
 
 function latencyLine({ left: a, right: b }: LatencyChange): string {
@@ -127,7 +138,11 @@ export function messageText(method: string | undefined, target: string | undefin
 
 /** A value as JSON in at most `width` columns. Integers that a double cannot hold keep their digits. */
 export function jsonText(value: unknown, width: number): string {
+  return cut(jsonOf(value), width);
+}
+
+function jsonOf(value: unknown): string {
   const marked = (_: string, each: unknown): unknown => (typeof each === "bigint" ? `\u0000${each}` : each);
   const text = JSON.stringify(value, marked) as string | undefined; // `undefined` has no JSON.
-  return cut(text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing", width);
+  return text?.replaceAll(/"\\u0000(-?\d+)"/g, "$1") ?? "nothing";
 }

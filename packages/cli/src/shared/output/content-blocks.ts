@@ -5,7 +5,7 @@ import type { Style } from "./style.js";
 
 type BlobResourceContents = Extract<ResourceContents, { blob: unknown }>;
 
-/** A content block: text unchanged, other content described. */
+/** A content block: text with its control characters escaped, other content described. */
 export function blockLines(block: ContentBlock, style: Style): readonly string[] {
   const described = (text: string): readonly string[] => visibleLines(text).map(style.dim);
   switch (block.type) {

@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import type { JsonObject } from "../../protocol/json.js";
+import { isObject, type JsonObject } from "../../protocol/json.js";
 import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { type MirroredParam, readMirroredParams } from "../../protocol/mirrored-params.js";
@@ -234,7 +234,8 @@ export function compileTool(
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
   requireMetaKeys(words, `The tool ${name}`);
-  const input = compileFor(`The tool ${name}: inputSchema`, inputSchema ?? noArguments, { root: "object" });
+  const given = isEmptyShape(inputSchema) ? { type: "object", properties: {} } : inputSchema;
+  const input = compileFor(`The tool ${name}: inputSchema`, given ?? noArguments, { root: "object" });
   const output =
     outputSchema === undefined
       ? undefined
@@ -249,6 +250,11 @@ export function compileTool(
   const served = inputSchema === undefined ? withoutArguments(handler) : handler;
   // `compile` has checked that the root is of type object.
   return { tool: Object.freeze(tool as Tool), input, output, handler: served, mirrored, scopes, visible };
+}
+
+/** As JSON Schema it would be any value; as the fields of an object, which authors mean, it is none of them. */
+function isEmptyShape(schema: unknown): boolean {
+  return isObject(schema) && Object.getPrototypeOf(schema) === Object.prototype && Object.keys(schema).length === 0;
 }
 
 function requireDefinition(name: string, definition: AnyToolDefinition): void {
