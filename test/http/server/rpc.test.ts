@@ -161,13 +161,17 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
   test("authenticates the caller, and passes the identity to handlers", async () => {
     const authenticate: RpcOptions["auth"] = ({ header }) => {
       const name = header("authorization");
-      return name === undefined ? undefined : { principal: name };
+      return name === undefined || name === "" || name === "eve" ? undefined : { principal: name };
     };
     await using site = await siteOf((_method, _params, { principal }) => principal, { auth: authenticate });
     const body = '{"jsonrpc":"2.0","method":"who","id":1}';
     const unknown = await site.send({ headers: json, body });
     expect(unknown.headers.get("www-authenticate")).toBe("Bearer");
     expect(await shown(unknown)).toBe(`401 ${refused("authentication is required")}`);
+    const empty = await site.send({ headers: { ...json, authorization: "" }, body });
+    expect(await shown(empty)).toBe(`401 ${refused("authentication is required")}`);
+    const eve = await site.send({ headers: { ...json, authorization: "eve" }, body });
+    expect(await shown(eve)).toContain("the Authorization that was sent is not accepted here");
     const known = await site.send({ headers: { ...json, authorization: "ada" }, body });
     expect(await shown(known)).toBe('200 {"jsonrpc":"2.0","id":1,"result":"ada"}');
   });

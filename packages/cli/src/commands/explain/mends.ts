@@ -53,7 +53,7 @@ const verify: Mend = {
   says: "Verify signature, issuer, audience and expiry of the token of every request, and answer 401 if one of them is wrong",
 };
 const metadata: Mend = {
-  says: "Serve the metadata at /.well-known/oauth-protected-resource and the path of the server; where it has keys of its own, answer 401 with a scheme such as ApiKey, or leave this out by --except",
+  says: "Serve the metadata at /.well-known/oauth-protected-resource and the path of the server; for keys in a header of their own, answer 401 with a scheme such as ApiKey; for keys as Bearer, leave this out by --except XA-2",
   code: '{ "resource": "https://mcp.example.com/mcp", "authorization_servers": ["https://login.example.com"] }',
 };
 

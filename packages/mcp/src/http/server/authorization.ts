@@ -92,7 +92,7 @@ export class Authorization {
       Object.setPrototypeOf(asked, foreignRequestMembers);
       const caller = await inHook("auth", () => auth(asked));
       if (caller === undefined)
-        return this.#denial(401, request.header("authorization") === undefined ? required : unaccepted);
+        return this.#denial(401, (request.header("authorization") ?? "") === "" ? required : unaccepted);
       if (!isObject(caller))
         throw new TypeError(`auth must return { principal }, { challenge } or undefined, got ${kindOf(caller)}`);
       if ("challenge" in caller) return challenged(caller.challenge);
