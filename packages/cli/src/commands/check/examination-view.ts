@@ -88,19 +88,20 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...(failed.size === 0
-      ? []
-      : [
-          look.style.dim(
-            `  parlance explain ${[...failed].join(" ")} says how to mend ${failed.size === 1 ? "it" : "them"}`,
-          ),
-        ]),
+    ...explainLines([...failed], look),
     ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
       ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),
     ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
     ...(ranNoTool(spoken) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
+}
+
+/** The command that explains the findings. */
+function explainLines(failed: readonly string[], { style, width }: Look): readonly string[] {
+  if (failed.length === 0) return [];
+  const words = `parlance explain ${failed.join(" ")} says how to mend ${failed.length === 1 ? "it" : "them"}`;
+  return wrapWords(words, width - 2).map((line) => style.dim(`  ${line}`));
 }
 
 function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
