@@ -92,6 +92,12 @@ test.concurrent("a server in TypeScript that this Node does not run has the reme
   expect(code).toBe(3);
 });
 
+test.concurrent("of the lines of a long stack, the one with the error is shown", async () => {
+  const script = "const deep = (n) => (n === 0 ? notThere() : deep(n - 1)); Error.stackTraceLimit = 15; deep(30);";
+  const { stdout } = await doctor(["--", process.execPath, "-e", script]);
+  expect(stdout).toContain("│ ReferenceError: notThere is not defined");
+});
+
 test.concurrent("noise on stdout is shown, and everything after it is still checked", async () => {
   const { code, stdout } = await doctor([...misbehaving("noisy")]);
   expect(stdout).toMatch(

@@ -92,6 +92,13 @@ test.concurrent("a call that fails names the arguments that the tool does not ha
   expect(code).toBe(5);
 });
 
+test.concurrent("so does one that succeeds, because the tool ignores them", async () => {
+  const { code, stdout, stderr } = await parlance(["call", "add", "a:=1", "b:=2", "carry:=1", ...toolsServer]);
+  expect(stdout).toContain("3");
+  expect(stderr).toContain("the tool has no argument carry: it has a, b\n");
+  expect(code).toBe(0);
+});
+
 test.concurrent("an image is described, and text cannot move the cursor", async () => {
   expect((await parlance(["call", "picture", ...toolsServer])).stdout).toBe("[image image/png, 6 B]\n");
   expect((await parlance(["call", "escape", ...toolsServer])).stdout).toBe(

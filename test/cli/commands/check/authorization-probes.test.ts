@@ -173,5 +173,7 @@ test("a server that requires no token is not examined for its authorization", as
   if (revision === undefined) throw new Error("it is a revision");
   await using http = await plainHttp(new RawServer(revision).listener);
   const { found } = await check(http.url, ["--revision", "2025-11-25"]);
-  expect(new Set(found.get("2025-11-25")?.map(({ why }) => why))).toEqual(new Set(["the server requires no token"]));
+  expect(new Set(found.get("2025-11-25")?.map(({ why }) => why))).toEqual(
+    new Set(["the server requires no token in Authorization"]),
+  );
 });

@@ -89,7 +89,7 @@ async function call({ target, rest }: TargetWords, flags: CallFlags, invocation:
     perform: (client, options) => callTool(client, { name, args, written, save, unknown }, options),
     lines: toolResultLines,
     failed: ({ isError }) => (isError === true ? "isError" : undefined),
-    notes: ({ isError }) => (isError === true ? unknown : []),
+    notes: () => unknown,
   });
 }
 
@@ -151,8 +151,12 @@ async function callTool(
   return client.tools.call(name, args, options).catch(explainInternal);
 }
 
-/** A note on each argument that a schema does not name, which a tool may ignore without a word. */
-function unknownArguments(args: JsonObject, { properties }: JsonObject): readonly string[] {
+/** A note on each argument that a schema does not name, which a tool may ignore without a word; none where it allows others. */
+function unknownArguments(
+  args: JsonObject,
+  { properties, patternProperties, additionalProperties = false }: JsonObject,
+): readonly string[] {
+  if (patternProperties !== undefined || additionalProperties !== false) return [];
   const names = isObject(properties) ? Object.keys(properties) : [];
   return Object.keys(args)
     .filter((name) => names.length > 0 && !names.includes(name))

@@ -39,7 +39,9 @@ function unstarted({ message, seen, remedy, exitCode }: Failure): CheckResult {
 }
 
 function died(how: string, stderr: readonly string[], at: Pick<CheckResult, "took">): CheckResult {
-  const seen = stderr.slice(-mostLines * 2);
+  // The error itself stands above its stack.
+  const error = stderr.findLastIndex((line) => /^\s*(?:Uncaught )?\w*Error\b/.test(line));
+  const seen = error < 0 ? stderr.slice(-mostLines * 2) : stderr.slice(error, error + mostLines * 2);
   const remedy =
     missingVariableRemedy(stderr) ??
     remedyForSigns([how, ...stderr].join("\n")) ??

@@ -113,7 +113,7 @@ function cutToDifference(before: string, after: string, room: number): readonly 
   while (same < before.length && before[same] === after[same]) same += 1;
   const isSeen = same < room / 2 || texts.every((text) => widthOf(text) <= room);
   // Not within a character of two units.
-  const [lead = ""] = /[^]{0,8}$/u.exec(before.slice(0, same)) ?? [];
+  const [lead = ""] = /.{0,8}$/su.exec(before.slice(0, same)) ?? [];
   return texts.map((text) => cut(isSeen ? text : `…${text.slice(same - lead.length)}`, room));
 }
 

@@ -186,7 +186,7 @@ async function ofProtected(
 ): Promise<ProbeOutcome> {
   const { http } = await withToken(subject, "");
   if (http === undefined) return skipped("a request without a token is not answered");
-  if (http.status < 400) return skipped("the server requires no token");
+  if (http.status < 400) return skipped("the server requires no token in Authorization");
   const challenge = http.headers.get("www-authenticate");
   if (challenge === null && http.status !== 401 && http.status !== 403)
     return skipped(`without a token the status is ${http.status}`);
