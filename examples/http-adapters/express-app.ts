@@ -56,6 +56,6 @@ const listener = app.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", (erro
 });
 
 process.once("SIGTERM", async () => {
-  await mcp.drain(10_000); // Refuses new requests at /mcp with 503, and waits for running calls.
+  await mcp.drain(10_000); // Refuses new calls at /mcp, and waits for those that run.
   listener.close(); // The other routes answer what they have begun.
 });
