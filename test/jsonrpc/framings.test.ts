@@ -1,8 +1,10 @@
 import { PassThrough } from "node:stream";
 import { type Connection, contentLength, describeReport, lines, openConnection } from "@parlance/mcp/jsonrpc";
 import { acceptTcp, streamChannel, tcpChannel } from "@parlance/mcp/node";
+import { createFakeClock } from "@parlance/mcp/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { failureOf } from "../node/conversations.js";
+import { turn } from "./transports.js";
 
 const framings = { lines, contentLength };
 
@@ -10,9 +12,10 @@ const framings = { lines, contentLength };
 function opened(input: PassThrough, output: PassThrough, framing: typeof lines) {
   const reports: string[] = [];
   const report = (each: Parameters<typeof describeReport>[0]): void => void reports.push(describeReport(each));
-  const connection: Connection = openConnection(streamChannel(input, output, { framing }), { report });
+  const clock = createFakeClock();
+  const connection: Connection = openConnection(streamChannel(input, output, { framing, clock }), { report, clock });
   onTestFinished(() => connection.close());
-  return { connection, reports };
+  return { connection, reports, clock };
 }
 
 test.each([
@@ -24,12 +27,12 @@ test.each([
     const [there, back] = [new PassThrough(), new PassThrough()];
     const asking = opened(back, there, framings[own]);
     const answering = opened(there, back, framings[other]);
-    // Each answers what it cannot read with an error that the other cannot read.
-    expect(await failureOf(asking.connection.call("ping", undefined, { timeout: 500 }))).toContain(says);
-    const received = [asking.reports.length, answering.reports.length];
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect([asking.reports.length, answering.reports.length]).toEqual(received);
-    expect(Math.max(...received)).toBeLessThan(10);
+    const failure = failureOf(asking.connection.call("ping"));
+    // Each answers what it cannot read with an error that the other cannot read. Each turn would bring another one.
+    for (let left = 100; left > 0; left -= 1) await turn();
+    expect(Math.max(asking.reports.length, answering.reports.length)).toBeLessThan(10);
+    asking.clock.advance(60_000);
+    expect(await failure).toContain(says);
   },
 );
 

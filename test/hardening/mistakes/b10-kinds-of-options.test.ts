@@ -6,7 +6,7 @@ import { nodeHandler, serveHttp, streamChannel } from "@parlance/mcp/node";
 import { createServer } from "@parlance/mcp/server";
 import { expect, test } from "vitest";
 
-// A program in JavaScript, or one that casts: a variable of the environment is a string, and a list of one is written as a string.
+// In JavaScript, and where a program casts, no compiler checks the options: environment variables are strings, and a list of one is written as a string.
 
 const server = createServer({ name: "s", version: "1" });
 const channel = () => streamChannel(new PassThrough(), new PassThrough());

@@ -12,9 +12,9 @@ test.each([
 });
 
 test("a server whose secret is one that the environment does not have is not made", () => {
-  // Programs often assert that a variable of the environment exists.
+  // Programs often assert that an environment variable exists.
   const requestState = { secrets: [process.env.NO_SUCH_SECRET as string] };
   expect(() => createServer({ name: "sealing", version: "1", requestState })).toThrow(
-    "createServer: requestState: secrets: expected an array of strings, got an array with undefined: is the variable of the environment set?",
+    "createServer: requestState: secrets: expected an array of strings, got an array with undefined: is the environment variable set?",
   );
 });

@@ -50,7 +50,7 @@ type OneOf<Kinds, All = Kinds> = [Kinds] extends [never]
 
 /**
  * Refuses unknown members, because a misspelled option would be ignored silently, and values of another kind, which a program in
- * JavaScript may give: a variable of the environment is a string, and "false" is true. An undefined member counts as absent. Instances
+ * JavaScript may give: environment variables are strings, and "false" is true. An undefined member counts as absent. Instances
  * of classes are not checked: for example, an `Exchange` may be passed as the options of a call, and has members of its own.
  *
  * @param subject names the object in the message, e.g. `connect` or `Tool add`
@@ -79,7 +79,7 @@ export function checkMembers(
 
 /** @throws TypeError for a value of another kind, with how to write it */
 function requireKind(subject: string, name: string, kind: Kind, value: unknown): void {
-  if (!isOfKind(kind, value)) throw wrongKind(`${subject}: ${name}`, kind, value);
+  if (!isOfKind(kind, value)) throw otherKind(`${subject}: ${name}`, kind, value);
 }
 
 function isOfKind(kind: Kind, value: unknown): boolean {
@@ -99,7 +99,7 @@ function isOfKind(kind: Kind, value: unknown): boolean {
   }
 }
 
-function wrongKind(subject: string, kind: Kind, value: unknown): TypeError {
+function otherKind(subject: string, kind: Kind, value: unknown): TypeError {
   const expected = kind === "strings" ? "an array of strings" : `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
   return new TypeError(`${subject}: expected ${expected}, got ${gotOf(value)}${remedyOf(kind, value)}`);
 }
@@ -116,10 +116,10 @@ function shortened(text: string): string {
   return JSON.stringify(text.length <= 40 ? text : `${text.slice(0, 40)}…`);
 }
 
-/** The text of a variable of the environment is the usual mistake, and null for nothing. */
+/** The usual mistakes are the text of an environment variable, and null for nothing. */
 function remedyOf(kind: Kind, value: unknown): string {
   if (value === null) return ": leave it out, or write undefined";
-  if (Array.isArray(value) && value.includes(undefined)) return ": is the variable of the environment set?";
+  if (Array.isArray(value) && value.includes(undefined)) return ": is the environment variable set?";
   if (typeof value !== "string") return "";
   if (kind === "strings") return `: write [${shortened(value)}]`;
   if (kind === "boolean") return ': a text is always true, so write value === "true"';
@@ -133,7 +133,7 @@ function isInstance(given: object): boolean {
 
 /** Checks the value of a member that has a table. False is checked where it is used. */
 function checkInner(subject: string, value: unknown, table: MemberTable): void {
-  if (value !== false && !isObject(value) && !Array.isArray(value)) throw wrongKind(subject, "object", value);
+  if (value !== false && !isObject(value) && !Array.isArray(value)) throw otherKind(subject, "object", value);
   if (isObject(value)) checkMembers(subject, value, table);
   if (Array.isArray(value)) for (const item of value) checkInner(subject, item, table);
 }

@@ -21,6 +21,7 @@ import { steadyClock } from "../jsonrpc/steady-clock.js";
 import { requireServable, type Servable } from "../server/servable.js";
 import { serveChannel } from "../server/session/serve-channel.js";
 import { type TransportOptions, transportMembers } from "../session/options.js";
+import { headBytes } from "../transport/framing/utf8.js";
 import { defaultConnections } from "./http/http-connections.js";
 import { type ListenAddress, listen, requireAddress, type SocketAddress } from "./listen.js";
 import { closedOf, defaultGrace, requireConnection, type Serving } from "./serving.js";
@@ -307,7 +308,8 @@ class AcceptedChannel extends StreamChannel {
   #drop(head: string, receiver: ChannelReceiver): void {
     const what = "the connection does not start with a JSON-RPC message: it uses another protocol";
     this.#socket.destroy(new Error(what));
-    receiver.refuse({ reason: "truncated", message: `${what}${otherFraming(head)}`, head, bytes: head.length });
+    const message = `${what}${otherFraming(head)}`;
+    receiver.refuse({ reason: "truncated", message, head: head.slice(0, headBytes), bytes: Buffer.byteLength(head) });
   }
 }
 

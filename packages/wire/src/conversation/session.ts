@@ -54,6 +54,14 @@ export interface HttpSession {
     | undefined;
 }
 
+/** A cancellation of a request that was never sent. */
+interface VainCancellation {
+  /** The notification. */
+  readonly message: WireMessage;
+  /** The id in it, as JSON; undefined if there is none. */
+  readonly id: string | undefined;
+}
+
 /** One session of a client and a server: its operations, and what both have negotiated. */
 export class WireSession {
   /** The name of the connection in the recording. */
@@ -78,8 +86,11 @@ export class WireSession {
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   /** The last notification of each side. */
   readonly lastNotification: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
-  /** The last cancellation of each side that names no request of it. */
-  readonly lastVainCancellation: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
+  /** The last cancellation of each side that names no request of it, and the id in it as JSON. */
+  readonly lastVainCancellation: Record<Sender, VainCancellation | undefined> = {
+    client: undefined,
+    server: undefined,
+  };
   /** Whether each side has sent something that is not a message. */
   readonly hasSentOther: Record<Sender, boolean> = { client: false, server: false };
   readonly #requests: Operations;
@@ -237,7 +248,8 @@ export class WireSession {
       this.#requests.noteNoMessage(message);
     }
     const { operation } = context;
-    if (method === notifications.cancelled && operation === undefined) this.lastVainCancellation[from] = message;
+    if (method === notifications.cancelled && operation === undefined)
+      this.lastVainCancellation[from] = { message, id: JSON.stringify(message.params.requestId) };
     if (operation !== undefined && kind === "ntf") this.#requests.note(operation, message);
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);
     if (kind === "ntf" && method === notifications.initialized && this.#phase === "answered") this.#phase = "ready";

@@ -135,8 +135,7 @@ function answeredNotification(message: WireMessage, session: WireSession, revisi
 
 function answeredCancellation({ id, from }: WireMessage, session: WireSession): WireMessage | undefined {
   const cancellation = session.lastVainCancellation[otherSide(from)];
-  const isNamed = session.isWhole && JSON.stringify(cancellation?.params.requestId) === id;
-  return isNamed ? cancellation : undefined;
+  return session.isWhole && cancellation?.id === id ? cancellation?.message : undefined;
 }
 
 /** The notification that a response without an id may be meant for: the last one, if each open request was sent after it. */

@@ -1,5 +1,5 @@
 import type { Client, ClientCallOptions } from "@parlance/mcp/client";
-import { didYouMean } from "@parlance/mcp/jsonrpc";
+import { didYouMean, RpcError } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { offersWords } from "../../shared/client/exercise.js";
@@ -57,18 +57,19 @@ async function complete({ target, rest }: TargetWords, flags: CompleteFlags, inv
     {
       method: methods.complete,
       async perform(client, options) {
-        let completion: Completion | undefined;
+        let completion: Completion;
         try {
           completion = await client.complete(
             isTemplate(reference) ? { type: "ref/resource", uri: reference } : { type: "ref/prompt", name: reference },
             { name, value },
             { ...options, ...(others.length > 0 && { context: { arguments: Object.fromEntries(others) } }) },
           );
-          return completion;
-        } finally {
-          if (completion === undefined || completion.values.length === 0)
-            await requireArgument(client, reference, name, options);
+        } catch (error) {
+          if (error instanceof RpcError) await requireArgument(client, reference, name, options);
+          throw error;
         }
+        if (completion.values.length === 0) await requireArgument(client, reference, name, options);
+        return completion;
       },
       lines: ({ values }) => values.flatMap(visibleLines),
       notes: (completion) => moreWords(completion),

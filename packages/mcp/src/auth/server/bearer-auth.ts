@@ -2,7 +2,7 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 import { requireScopes } from "../../jsonrpc/call.js";
 import type { ResourceServer } from "../resource-server.js";
-import { identityOfToken, type ProtectedOptions, protect, type VerifiedToken } from "./protected.js";
+import { identityOfToken, type ProtectedOptions, protect, protectedMembers, type VerifiedToken } from "./protected.js";
 
 /** Options of `bearerAuth`. */
 export interface BearerAuthOptions extends ProtectedOptions {
@@ -21,11 +21,7 @@ const members: MembersOf<BearerAuthOptions> = {
   resource: ["string", "audience", "resourceUrl", "url", "baseUrl"],
   authorizationServers: ["strings", "issuer", "authorizationServer", "issuers"],
   verify: ["function", "verifyToken", "verifyAccessToken", "verifier"],
-  scopes: ["strings", "scope", "requiredScopes"],
-  scopeHierarchy: ["object"],
-  dpop: ["string"],
-  resourceName: ["string", "name"],
-  documentation: ["string", "resourceDocumentation"],
+  ...protectedMembers,
 };
 
 /**

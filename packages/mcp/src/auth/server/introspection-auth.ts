@@ -13,7 +13,7 @@ import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { scopesOf } from "./jwt-auth.js";
-import { identityOfToken, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
+import { identityOfToken, protect, protectedMembers, type RemoteOptions, requireSecureUrl } from "./protected.js";
 import { RemoteVerification } from "./remote-verification.js";
 
 /** Options of `introspectionAuth`. */
@@ -46,11 +46,7 @@ const members: MembersOf<IntrospectionAuthOptions> = {
   cacheSeconds: ["number", "cacheTtl", "ttl", "cache"],
   introspectionEndpoint: ["string", "introspection_endpoint", "endpoint", "introspectionUrl"],
   fetch: ["function"],
-  scopes: ["strings", "scope", "requiredScopes"],
-  scopeHierarchy: ["object"],
-  dpop: ["string"],
-  resourceName: ["string", "name"],
-  documentation: ["string", "resourceDocumentation"],
+  ...protectedMembers,
 };
 
 /**

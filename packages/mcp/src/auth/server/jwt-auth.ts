@@ -6,7 +6,14 @@ import { excerpt } from "../../jsonrpc/report.js";
 import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
-import { identityOfToken, isThisMachine, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
+import {
+  identityOfToken,
+  isThisMachine,
+  protect,
+  protectedMembers,
+  type RemoteOptions,
+  requireSecureUrl,
+} from "./protected.js";
 
 /** Options of `jwtAuth`. */
 export interface JwtAuthOptions extends RemoteOptions {
@@ -35,11 +42,7 @@ const members: MembersOf<JwtAuthOptions> = {
   algorithms: ["strings", "algorithm", "alg"],
   clockTolerance: ["number", "clockSkew", "leeway"],
   fetch: ["function"],
-  scopes: ["strings", "scope", "requiredScopes"],
-  scopeHierarchy: ["object"],
-  dpop: ["string"],
-  resourceName: ["string", "name"],
-  documentation: ["string", "resourceDocumentation"],
+  ...protectedMembers,
 };
 
 const asymmetric = [

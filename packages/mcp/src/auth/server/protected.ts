@@ -1,3 +1,4 @@
+import type { MembersOf } from "../../base/check-members.js";
 import { kindOf } from "../../base/json.js";
 import type { Identity } from "../../jsonrpc/call.js";
 import type { OwnFetch } from "../bounded-fetch.js";
@@ -24,6 +25,15 @@ export interface ProtectedOptions {
   /** A page for developers, in its metadata. Default: none. */
   readonly documentation?: string;
 }
+
+/** The members of `ProtectedOptions`, to detect unknown options. */
+export const protectedMembers: MembersOf<ProtectedOptions> = {
+  scopes: ["strings", "scope", "requiredScopes"],
+  scopeHierarchy: ["object"],
+  dpop: ["string"],
+  resourceName: ["string", "name"],
+  documentation: ["string", "resourceDocumentation"],
+};
 
 /** The options of every protected server that asks its authorization server about tokens, or for its keys. */
 export interface RemoteOptions extends ProtectedOptions {

@@ -395,7 +395,7 @@ export type Outcome =
 /** A request of the peer, during which this side calls the peer. */
 interface Asker {
   readonly id: Id | undefined;
-  /** It was answered or cancelled: what belongs to it may reach nobody. */
+  /** Whether it was answered or cancelled. Its stream may be closed then. */
   readonly over: boolean;
 }
 

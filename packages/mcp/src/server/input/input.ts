@@ -35,7 +35,7 @@ export class CallbackInput implements Input {
     if (cancelled.aborted) cancel();
   }
 
-  /** The call has its outcome: nobody waits for the answers any more. */
+  /** Cancels the open requests, because the call has ended. */
   end(): void {
     this.#forget();
     this.#over.abort(new LocalError("cancelled", "the call that asked has ended"));

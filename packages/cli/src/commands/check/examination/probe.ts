@@ -138,14 +138,9 @@ export class Subject {
     return this.#client.responsesWithoutId;
   }
 
-  /** Sends a text unchanged. */
-  send(text: string, id?: string | number, request?: RawRequest): Promise<RawReply> {
-    return this.#client.send(text, id, request);
-  }
-
-  /** Sends the bytes of one frame in pieces, with a pause between them: a server on stdio reads each by itself. */
-  sendPieces(pieces: readonly Uint8Array[], id: string | number): Promise<RawReply> {
-    return this.#client.send(pieces, id);
+  /** Sends a text unchanged, or the bytes of a frame in pieces. */
+  send(frame: string | readonly Uint8Array[], id?: string | number, request?: RawRequest): Promise<RawReply> {
+    return this.#client.send(frame, id, request);
   }
 
   /** Sends a request with everything that the revision requires of every request. */

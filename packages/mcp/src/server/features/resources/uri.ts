@@ -16,17 +16,16 @@ export function uriFault(value: string): string | undefined {
   return uri.test(value) ? undefined : "must be a URI: a scheme, a colon, and no spaces or control characters";
 }
 
-const notInUris = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]/u;
-
 /**
  * The fault of a URI that is sent. Unlike in a received one, every character must be allowed in URIs.
  * https://www.rfc-editor.org/rfc/rfc3986#section-2
  */
 export function ownUriFault(value: string): string | undefined {
   const fault = uriFault(value);
-  if (fault !== undefined || !notInUris.test(value)) return fault;
+  const escaped = escapedUri(value);
+  if (fault !== undefined || escaped === value) return fault;
   if (value.includes("{")) return "must be a URI, not a template: server.resourceTemplate adds one";
-  return `must be written ${JSON.stringify(escapedUri(value))}`;
+  return `must be written ${JSON.stringify(escaped)}`;
 }
 
 const toEscape = /[^\w\-.~:/?#[\]@!$&'()*+,;=%]|%(?![\dA-Fa-f]{2})/gu;

@@ -201,7 +201,7 @@ export const messageProbes: readonly Probe[] = [
       const id = "parlance-\u{1F642}";
       const line = new TextEncoder().encode(`${subject.request(id, ping(subject))}\n`);
       const cut = line.indexOf(firstByteOfFour) + 2;
-      const reply = await subject.sendPieces([line.subarray(0, cut), line.subarray(cut)], id);
+      const reply = await subject.send([line.subarray(0, cut), line.subarray(cut)], id);
       return echoed(reply, id);
     },
   },
