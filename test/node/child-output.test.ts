@@ -48,6 +48,17 @@ describe("what a child writes to stdout beside its answers", () => {
     expect(next).toBe("pong");
   });
 
+  test("an answer without its newline is named by the timeout of the call", async () => {
+    const { connection } = converse(
+      program(
+        `process.stdin.on("data", () => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} })))`,
+      ),
+    );
+    expect(await failureOf(connection.call("ping", undefined, { timeout: 300 }))).toBe(
+      String.raw`ping (id 1): no response or notification for 300 ms; the peer has sent 36 bytes of a message, without the newline that ends it: "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"`,
+    );
+  });
+
   test("a flood from a child that does not read leaves the caller its timeout", async () => {
     const { connection } = converse(script('exec yes \'{"jsonrpc":"2.0","method":"tick"}\''), {
       connection: { onNotification: () => undefined },

@@ -287,3 +287,37 @@ function memory(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
+
+describe("the beginning of a frame whose end is missing", () => {
+  const newline = "the newline that ends it";
+  test.each<{ framing: Framing; wire: Wire; bytes?: number; head?: string; missing?: string }>([
+    { framing: lines, wire: ["1\n"] },
+    { framing: lines, wire: ["1\n", "  "] },
+    { framing: lines, wire: ["1\n", '{"a"', ":1}"], bytes: 7, head: '{"a":1}', missing: newline },
+    { framing: lines, wire: [mark, "12"], bytes: 2, head: "12", missing: newline },
+    { framing: lines, wire: ["x".repeat(70_000)], bytes: 70_000, head: "x".repeat(65_536), missing: newline },
+    { framing: lines, wire: ["x".repeat(300_000)], bytes: 300_000, head: "x".repeat(65_536), missing: newline },
+    { framing: contentLength, wire: ["Content-Length: 1\r\n\r\n1"] },
+    {
+      framing: contentLength,
+      wire: ["Content-Length: 9\r\n\r\n", "12"],
+      bytes: 2,
+      head: "12",
+      missing: "the rest of its 9 bytes",
+    },
+    {
+      framing: contentLength,
+      wire: ["Content-Length: 9\r\nX"],
+      bytes: 20,
+      head: "Content-Length: 9\r\nX",
+      missing: "the empty line that ends a header",
+    },
+  ])("$framing.name: $wire", ({ framing, wire, ...unfinished }) => {
+    const { decoder, events } = open(framing, 100_000);
+    for (const part of wire) decoder.push(toBytes([part]));
+    expect(decoder.unfinished).toEqual(unfinished.bytes === undefined ? undefined : unfinished);
+    decoder.end();
+    expect(decoder.unfinished).toBeUndefined();
+    expect(events.filter(({ refusal }) => refusal !== undefined)).toHaveLength(unfinished.bytes === undefined ? 0 : 1);
+  });
+});

@@ -403,3 +403,26 @@ test.concurrent("a server that takes the id 0 for none is named: clients on the 
   expect(stdout).toContain("→ a message is a notification if its id is undefined");
   expect(code).toBe(2);
 });
+
+test.concurrent.each([
+  ["in place of nothing", "initialize", "✖ answers "],
+  ["in place of a list", "tools/list", "✖ tools "],
+])("a message without a line feed, %s, is named with the remedy", async (_when, silent, failed) => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    const serverInfo = { name: "endless", version: "1" };
+    const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo, tools: [] };
+    const end = method === "${silent}" ? "" : "\\n";
+    if (id !== undefined && method !== "server/discover") process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + end);
+  })`;
+  const { code, stdout } = await doctor(["--timeout", "1s", "--", process.execPath, "-e", program]);
+  expect(stdout).toContain(failed);
+  expect(stdout.replace(/\s+/g, " ")).toMatch(
+    /the peer has sent \d+ bytes of a message, without the newline that ends it/,
+  );
+  expect(stdout.match(/→ .*/g)?.every((remedy) => remedy.startsWith("→ write a line feed after each message"))).toBe(
+    true,
+  );
+  expect(stdout).not.toContain("the id 0");
+  expect(code).toBe(4);
+});

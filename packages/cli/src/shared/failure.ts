@@ -84,6 +84,9 @@ export function toFailure(error: unknown, stage: Stage): Failure {
   return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
 }
 
+/** The remedy for a server that does not end its messages. */
+export const lineFeedRemedy = "write a line feed after each message, as console.log does: parlance explain S-1";
+
 /**
  * Messages of the connection, and last lines of a server, that explain a failure better than its reason does. The first that matches
  * counts: a crash comes before a line that arrived earlier.
@@ -100,6 +103,10 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
   {
     seen: /(?:exited with code [1-9]\d*|was ended by \w+); its last lines/,
     remedy: "the server crashed: its output on stderr gives the reason",
+  },
+  {
+    seen: /without the newline that ends it/,
+    remedy: lineFeedRemedy,
   },
   {
     seen: /this side received a (?:result|failure|response|error)\b.*no call waits for/,

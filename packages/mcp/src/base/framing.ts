@@ -27,12 +27,24 @@ export interface FrameSink {
   refuse(refusal: FrameRefusal): void;
 }
 
+/** The beginning of a frame whose end has not arrived. */
+export interface UnfinishedFrame {
+  /** The number of bytes that have arrived. */
+  readonly bytes: number;
+  /** The first bytes as text, at most 64 KiB. */
+  readonly head: string;
+  /** What is missing, as the end of a sentence: `the newline that ends it`. */
+  readonly missing: string;
+}
+
 /** Decodes bytes to frames. It does no I/O and has no timers; the same bytes yield the same frames, however they are chunked. */
 export interface FrameDecoder {
   /** Takes the next bytes of the stream, in order. The frames in them go to the sink before it returns. */
   push(chunk: Uint8Array): void;
   /** Ends the stream: an incomplete frame is refused as `truncated`. */
   end(): void;
+  /** The frame of which only the beginning has arrived. It explains why a response is missing. */
+  readonly unfinished?: UnfinishedFrame | undefined;
 }
 
 /** The encoding of frames in a byte stream. */

@@ -1,4 +1,4 @@
-import type { FrameSink } from "../base/framing.js";
+import type { FrameSink, UnfinishedFrame } from "../base/framing.js";
 import type { LossyNotification } from "./calls/outbox.js";
 import type { Decoded } from "./codec/decode.js";
 import type { Id } from "./message.js";
@@ -58,6 +58,8 @@ export interface Channel {
    * times out, and then their idle timeouts start again.
    */
   readonly waiting?: Promise<unknown> | undefined;
+  /** The frame of which only the beginning has arrived, on a transport of bytes. The error of a call that times out names it. */
+  readonly unfinished?: UnfinishedFrame | undefined;
   /** Resolves when there is room on the stream of that request, on a transport with more than one stream. */
   drained?(relatedTo: Id | undefined): Promise<void>;
   /** The request of the peer gets no answer, because it was cancelled. */

@@ -127,7 +127,7 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
       () => this.#responder.runWaiting(),
     );
     const timeouts = { idle: timeout, total: totalTimeout };
-    const caller = new Caller(settings, inFlight, timeouts, () => channel.waiting, out, options.cancellation);
+    const caller = new Caller(settings, inFlight, timeouts, channel, out, options.cancellation);
     this.#parts = { settings, inFlight, out, caller, auth, peer };
     this.#out = out;
     this.#caller = caller;

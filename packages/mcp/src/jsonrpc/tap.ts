@@ -61,6 +61,9 @@ export function tapChannel(channel: Channel, observer: (tapped: Tapped) => unkno
     get waiting() {
       return channel.waiting;
     },
+    get unfinished() {
+      return channel.unfinished;
+    },
     send(frame, relatedTo, isAnswer, lossy) {
       observe({ kind: "sent", frame });
       return channel.send(frame, relatedTo, isAnswer, lossy);

@@ -4,7 +4,7 @@ import { type ByteBudget, characterBytes } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import type { FrameDecoder, FrameRefusal, FrameSink, Framing } from "../base/framing.js";
+import type { FrameDecoder, FrameRefusal, FrameSink, Framing, UnfinishedFrame } from "../base/framing.js";
 import { isPromise } from "../base/maybe-promise.js";
 import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
@@ -111,6 +111,10 @@ export class StreamChannel implements Channel, FrameSink {
     void this.#ended.promise.then((error) => {
       if (this.#phase === "ended") receiver.end(error);
     });
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    return this.#decoder?.unfinished;
   }
 
   /** Takes a frame from the framing. */

@@ -2,7 +2,7 @@ import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import type { FrameDecoder, FrameSink, Framing } from "../base/framing.js";
+import type { FrameDecoder, FrameSink, Framing, UnfinishedFrame } from "../base/framing.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { thrownText } from "../jsonrpc/errors.js";
 import { failureOf } from "../jsonrpc/hooks.js";
@@ -85,6 +85,10 @@ class WebStreamChannel implements Channel {
       () => this.#end(this.#writeError),
       (error) => this.#end(toError(error)),
     );
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    return this.#decoder?.unfinished;
   }
 
   send(frame: string): void | Promise<void> {

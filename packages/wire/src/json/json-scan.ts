@@ -22,6 +22,8 @@ export interface JsonFault {
   readonly says: string;
   /** Whether the text is only incomplete, and correct so far. */
   readonly cut: boolean;
+  /** Whether the text before `at` is a whole value, and something follows it. */
+  readonly isAfterValue: boolean;
 }
 
 /** The tree of a JSON text, or what is wrong with it. */
@@ -161,7 +163,7 @@ class Scanner {
     this.#space();
     const root = this.#value();
     this.#space();
-    if (this.#at < this.#bytes.length) throw this.#unexpected("nothing after the value");
+    if (this.#at < this.#bytes.length) throw this.#unexpected("nothing after the value", true);
     return root;
   }
 
@@ -288,11 +290,11 @@ class Scanner {
     return true;
   }
 
-  #unexpected(expected: string): Unexpected {
+  #unexpected(expected: string, isAfterValue = false): Unexpected {
     const at = this.#at;
     const cut = at >= this.#bytes.length;
     const found = cut ? "the text ends" : describeByte(this.#bytes[at] ?? 0);
-    return new Unexpected({ at, cut, says: `expected ${expected} at byte ${at}, but ${found}` });
+    return new Unexpected({ at, cut, isAfterValue, says: `expected ${expected} at byte ${at}, but ${found}` });
   }
 }
 

@@ -55,8 +55,12 @@ export class RawChannel implements RawClient {
 
   constructor(options: RawChannelOptions) {
     this.#options = options;
-    this.#pending = new PendingReplies(options.timeout, options.firstTimeout);
     this.#channel = tapChannel(options.channel, (tapped) => this.#record(tapped));
+    this.#pending = new PendingReplies(
+      options.timeout,
+      options.firstTimeout,
+      () => this.#channel.unfinished !== undefined,
+    );
     this.#channel.open({
       frame: (text) => dispatch(text, this, this.#pending),
       refuse: () => undefined,
@@ -111,6 +115,8 @@ export class RawChannel implements RawClient {
     const { writer, session, channel, stop } = this.#options;
     if ("exit" in channel && !this.#hasExited)
       writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
+    const { unfinished } = this.#channel;
+    if (unfinished !== undefined) this.#recordRest(unfinished);
     const before = performance.now();
     await this.#channel.close();
     stop?.removeEventListener("abort", this.#stop); // A program may pass one signal to many channels.
@@ -138,9 +144,16 @@ export class RawChannel implements RawClient {
     const nl = "\n";
     if (tapped.kind === "sent") writer.frame(encoder.encode(tapped.frame), { s, d: "c2s", ch: "stdin", nl });
     else if (tapped.kind === "received") writer.frame(encoder.encode(tapped.frame), { s, d: "s2c", ch: "stdout", nl });
+    else if (tapped.refusal.reason === "truncated") this.#recordRest(tapped.refusal);
     else {
       const { head, bytes } = tapped.refusal;
       writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl }, bytes);
     }
+  }
+
+  /** Records a last line that has no end. */
+  #recordRest({ head, bytes }: { readonly head: string; readonly bytes: number }): void {
+    const { writer, session: s } = this.#options;
+    writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl: "" }, bytes);
   }
 }

@@ -8,7 +8,12 @@ export interface RawReply {
   /** The message that answers: the one with the id of the request or, over HTTP, an error without an id. */
   readonly answer: JsonObject | undefined;
   /** Why there is no answer. */
-  readonly silence: "nothing was owed" | "no answer in time" | "the server ended" | undefined;
+  readonly silence:
+    | "nothing was owed"
+    | "no answer in time"
+    | "an answer without a line feed"
+    | "the server ended"
+    | undefined;
   /** The head of the HTTP response, and the beginning of its body. */
   readonly http?: RawResponse;
   /** Why the connection ended, or why there is no HTTP response. */
@@ -103,12 +108,18 @@ export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export class PendingReplies {
   readonly #waiting = new Map<string, (reply: RawReply) => void>();
   readonly #timeout: number;
+  readonly #isUnfinished: () => boolean;
   #nextTimeout: number;
   #end: RawReply | undefined;
 
-  /** @param timeout milliseconds; @param firstTimeout those for the first answer, during which a server may have to start */
-  constructor(timeout: number, firstTimeout: number = timeout) {
+  /**
+   * @param timeout milliseconds
+   * @param firstTimeout milliseconds for the first answer, during which a server may have to start
+   * @param isUnfinished whether a line of the server has arrived without its end
+   */
+  constructor(timeout: number, firstTimeout: number = timeout, isUnfinished: () => boolean = () => false) {
     this.#timeout = timeout;
+    this.#isUnfinished = isUnfinished;
     this.#nextTimeout = firstTimeout;
   }
 
@@ -119,7 +130,10 @@ export class PendingReplies {
     this.#nextTimeout = this.#timeout;
     return new Promise((resolve) => {
       const key = keyOf(id);
-      const timer = setTimeout(() => finish(noAnswer("no answer in time")), timeout);
+      const timer = setTimeout(
+        () => finish(noAnswer(this.#isUnfinished() ? "an answer without a line feed" : "no answer in time")),
+        timeout,
+      );
       const finish = (reply: RawReply): void => {
         clearTimeout(timer);
         this.#waiting.delete(key);

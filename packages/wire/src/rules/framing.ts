@@ -45,7 +45,7 @@ export const framingRules: readonly Rule[] = [
     level: "must",
     party: "either",
     channels: ["stdin", "stdout"],
-    demands: "A message is one line and contains no line break",
+    demands: "A message is one line: it contains no line break, and ends with one",
     sentence: "Messages are delimited by newlines, and MUST NOT contain embedded newlines.",
     page: onStdio,
     on: "frame",
@@ -58,6 +58,10 @@ export const framingRules: readonly Rule[] = [
           says: `it continues the message that frame ${continues.n} begins: JSON printed on several lines`,
         };
       else if (json.fault?.cut === true && beginsMessage(frame.bytes)) yield { says: brokenOff(reading) };
+      else if (isSecondMessage(reading))
+        yield { says: `a second message begins at byte ${json.fault?.at} of the line: no line feed follows the first` };
+      else if (json.fault === undefined && frame.entry.nl === "")
+        yield { says: "no line feed follows the message: its receiver waits for one, and does not read it" };
     },
   },
   {
@@ -121,9 +125,16 @@ function brokenOff({ frame: { entry } }: FrameReading): string {
     : `the line ends after ${entry.len} bytes of a message, before the message does`;
 }
 
-/** The finding on a text that is neither a message nor part of one. */
-function noise({ frame, json: { fault }, continues }: FrameReading): Iterable<Finding> {
-  return continues !== undefined || (fault?.cut === true && beginsMessage(frame.bytes)) ? [] : notJson(fault);
+/** The finding on a text that is neither a message nor part of one, nor more than one. */
+function noise(reading: FrameReading): Iterable<Finding> {
+  const { frame, json, continues } = reading;
+  const isPart = continues !== undefined || (json.fault?.cut === true && beginsMessage(frame.bytes));
+  return isPart || isSecondMessage(reading) ? [] : notJson(json.fault);
+}
+
+/** Whether the fault of a line is that another message follows on it. */
+function isSecondMessage({ frame: { bytes }, json: { fault } }: FrameReading): boolean {
+  return fault?.isAfterValue === true && beginsMessage(bytes) && beginsMessage(bytes.subarray(fault.at));
 }
 
 /** The finding on a frame that must be JSON. */

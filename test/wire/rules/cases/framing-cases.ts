@@ -54,6 +54,28 @@ export const framingCases: readonly RuleCase[] = [
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
   {
+    rule: "S-1",
+    why: "for a message without a line feed",
+    stdioOnly: ofLines,
+    breaks: (talk) => {
+      const said = [...talk.opening(), talk.list(1), talk.listed(1)];
+      return frames(said, (frame, index) => (index < said.length - 1 ? frame : { ...frame, nl: "" }));
+    },
+    found: { party: "server", says: /^no line feed follows the message: / },
+    legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
+  },
+  {
+    rule: "S-1",
+    why: "for two messages on one line",
+    stdioOnly: ofLines,
+    breaks: (talk) => [...talk.opening(), talk.list(1), `${talk.listed(1)}${talk.listed(1).slice(2)}`],
+    found: {
+      party: "server",
+      says: /^a second message begins at byte \d+ of the line: no line feed follows the first$/,
+    },
+    legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
+  },
+  {
     rule: "S-2",
     stdioOnly: ofLines,
     breaks: (talk) => [...talk.opening(), "← Server running on stdio"],

@@ -6,6 +6,7 @@ import { awaitAftermath } from "../../shared/client/converse.js";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/exercise.js";
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
+import { lineFeedRemedy } from "../../shared/failure.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
 import type { Check, CheckResult } from "./check.js";
 import type { Examined } from "./examined.js";
@@ -56,7 +57,8 @@ async function listed(examined: Examined, list: OfferedList): Promise<CheckResul
     const isLate = error instanceof LocalError && error.reason === "timeout";
     const mend = `answer ${list.method}, or do not declare ${list.capability}`;
     // A timeout that is too short is the rarer cause, so it comes second.
-    const advice = isUnknown ? mend : isLate && remedy !== undefined ? `${mend}; ${remedy}` : remedy;
+    const isOnlyLate = isLate && remedy !== undefined && remedy !== lineFeedRemedy;
+    const advice = isUnknown ? mend : isOnlyLate ? `${mend}; ${remedy}` : remedy;
     const code = error instanceof RpcError ? exitCodes.violations : exitCode;
     const isOver = error instanceof LocalError && error.reason === "closed";
     return {
@@ -154,6 +156,8 @@ export function messagesCheck(examined: Examined): Check {
           brokenByServer(row).map((verdict) => `frame ${row.entry.n}: ${verdict.rule.id} ${verdictText(verdict)}`),
         );
       const { frames } = examined.observed.conversation.tally;
+      const { unfinished } = examined.observed;
+      if (unfinished !== undefined) faults.push(`S-1 ${unfinished.bytes} bytes of a message, and no line feed`);
       if (faults.length === 0 && !(await examined.answersZero()))
         return {
           state: "failed",
@@ -163,7 +167,7 @@ export function messagesCheck(examined: Examined): Check {
           exitCode: exitCodes.violations,
         };
       if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
-      const remedy = "parlance talk shows these frames";
+      const remedy = unfinished === undefined ? "parlance talk shows these frames" : lineFeedRemedy;
       return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };
     },
   };

@@ -188,5 +188,6 @@ function isAnswer({ messages }: Row): boolean {
 /** Whether the server is reached: it answered, accepted the request over HTTP, or is only slow. */
 function isAnswered({ answer, silence, http }: RawReply): boolean {
   if (answer !== undefined && answer.id !== undefined && answer.id !== null) return true;
-  return http === undefined ? silence === "no answer in time" : http.status < 400;
+  if (http !== undefined) return http.status < 400;
+  return silence === "no answer in time" || silence === "an answer without a line feed";
 }

@@ -151,6 +151,11 @@ export class ObservedTarget {
     return this.#dialled;
   }
 
+  /** The line of the server of which only the beginning has arrived. */
+  get unfinished(): Channel["unfinished"] {
+    return this.#channels.at(-1)?.unfinished;
+  }
+
   #tapped(transport: Channel): Channel {
     this.conversation.changeChannel();
     const channel = tapChannel(transport, (tapped) => this.#see(tapped));

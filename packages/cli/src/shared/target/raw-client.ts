@@ -3,7 +3,7 @@ import type { Revision } from "@parlance/mcp/protocol";
 import { RawChannel, type RawClient, RawHttp, type RawReply, recordedBytes } from "@parlance/wire";
 import { innermost, statusRemedy, toFailureAtUrl } from "../client/url-failure.js";
 import { exitCodes } from "../exit-codes.js";
-import { Failure, toFailure } from "../failure.js";
+import { Failure, lineFeedRemedy, toFailure } from "../failure.js";
 import { cut, visibleLines } from "../output/columns.js";
 import { type Route, signalGroup, type TargetChannel } from "./route.js";
 import type { Target } from "./target.js";
@@ -47,6 +47,12 @@ export function replyFailure(kind: Target["kind"], { silence, http, error }: Raw
     const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
     return new Failure(`no answer for ${timeout} ms`, { exitCode: exitCodes.timeout, remedy, cause: error });
   }
+  if (silence === "an answer without a line feed") {
+    return new Failure(`no answer for ${timeout} ms: it has no line feed at its end`, {
+      exitCode: exitCodes.timeout,
+      remedy: lineFeedRemedy,
+    });
+  }
   if (http === undefined) {
     const cause = error ?? new Error("the server closed the connection"); // A WebSocket closes without an error.
     return kind === "url" ? toFailureAtUrl(innermost(cause), "opening") : toFailure(cause, "opening");
@@ -78,6 +84,9 @@ export function observedLines(onBytes: (chunk: Uint8Array) => void): Framing {
           decoder.push(chunk);
         },
         end: () => decoder.end(),
+        get unfinished() {
+          return decoder.unfinished;
+        },
       };
     },
   };

@@ -70,12 +70,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
       tolerance: lenient ? "accept" : "explain",
     });
     // Aborting the HTTP request cancels the call at the server, so there is no notification for it.
-    this.caller = new Caller(
-      this.settings,
-      this.#inFlight,
-      { idle: timeout, total: totalTimeout },
-      () => target.waiting,
-    );
+    this.caller = new Caller(this.settings, this.#inFlight, { idle: timeout, total: totalTimeout }, target);
     this.ended = this.#ended.signal;
     this.closed = this.#closed.promise;
     this.call = withParameterHeaders(this.#call, this.settings.report);

@@ -4,6 +4,7 @@ import { isObject, kindOf } from "../../base/json.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../abort-listeners.js";
 import type { CallOptions, Exchange } from "../call.js";
+import type { Channel } from "../channel.js";
 import { type Problem, withinLimits } from "../codec/decode.js";
 import { encodeRequest } from "../codec/encode.js";
 import { type MisspeltResponse, misspeltResponses } from "../codec/misspelt-responses.js";
@@ -12,7 +13,7 @@ import { guarded } from "../hooks.js";
 import type { Id, Params, RpcResponse } from "../message.js";
 import type { Outbound } from "../outbound.js";
 import type { PeerSettings } from "../peer-settings.js";
-import { describeReport, type Report } from "../report.js";
+import { describeReport, excerpt, type Report } from "../report.js";
 import type { Cancellation } from "../routing.js";
 import type { InFlight } from "./in-flight.js";
 
@@ -41,7 +42,7 @@ export class Caller {
   readonly #settings: PeerSettings;
   readonly #inFlight: InFlight<OutgoingCall>;
   readonly #timeouts: Timeouts;
-  readonly #waiting: () => Promise<unknown> | undefined;
+  readonly #channel: Pick<Channel, "waiting" | "unfinished">;
   readonly #out: Outbound | undefined;
   readonly #cancellation: Cancellation | undefined;
   #timer: Timer | undefined;
@@ -50,7 +51,7 @@ export class Caller {
   #complaint: string | undefined;
 
   /**
-   * @param waiting see `Channel.waiting`
+   * @param channel says what the calls wait for
    * @param out delays calls while the channel has no room. Undefined: `write` sends each call as a request of its own
    * @param cancellation the notification that cancels a call. Undefined: a cancelled call only stops waiting
    */
@@ -58,14 +59,14 @@ export class Caller {
     settings: PeerSettings,
     inFlight: InFlight<OutgoingCall>,
     timeouts: Timeouts,
-    waiting: () => Promise<unknown> | undefined,
+    channel: Pick<Channel, "waiting" | "unfinished">,
     out?: Outbound,
     cancellation?: Cancellation,
   ) {
     this.#settings = settings;
     this.#inFlight = inFlight;
     this.#timeouts = timeouts;
-    this.#waiting = waiting;
+    this.#channel = channel;
     this.#out = out;
     this.#cancellation = cancellation;
   }
@@ -315,7 +316,11 @@ export class Caller {
   }
 
   #explain(why: string): string {
-    return this.#complaint === undefined ? why : `${why}; before that, this side ${this.#complaint}`;
+    if (this.#complaint !== undefined) return `${why}; before that, this side ${this.#complaint}`;
+    const { unfinished } = this.#channel;
+    if (unfinished === undefined) return why;
+    const { bytes, head, missing } = unfinished;
+    return `${why}; the peer has sent ${bytes} bytes of a message, without ${missing}: ${excerpt(head)}`;
   }
 
   // One timer serves all calls: most calls have the same timeout, so the oldest is nearly always the next to expire.
@@ -336,7 +341,7 @@ export class Caller {
   #expire(): void {
     this.#timer = undefined;
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const waiting = this.#waiting();
+    const { waiting } = this.#channel;
     if (waiting !== undefined) {
       void waiting.then(() => this.#restart());
       return;

@@ -4,6 +4,7 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { escapeControls } from "../../base/escape-controls.js";
+import type { UnfinishedFrame } from "../../base/framing.js";
 import { isObject, kindOf } from "../../base/json.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
@@ -123,6 +124,10 @@ class ProcessChannel implements ChildChannel {
   get exit(): ProcessExit | undefined {
     const { exitCode: code = null, signalCode: signal = null } = this.#child ?? {};
     return code === null && signal === null ? undefined : { code, signal };
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    return this.#stream?.unfinished;
   }
 
   open(receiver: ChannelReceiver): void {

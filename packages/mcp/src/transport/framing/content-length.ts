@@ -1,4 +1,4 @@
-import type { FrameDecoder, FrameRefusalReason, FrameSink, Framing } from "../../base/framing.js";
+import type { FrameDecoder, FrameRefusalReason, FrameSink, Framing, UnfinishedFrame } from "../../base/framing.js";
 import { type ByteSpan, PartialFrame, tailOf } from "./partial-frame.js";
 import { decodeUtf8, frameBound, headBytes, headOf, isBlank, skipByteOrderMark, utf8Length } from "./utf8.js";
 
@@ -69,6 +69,16 @@ class ContentLengthDecoder implements FrameDecoder {
     while (at < chunk.length) {
       at = this.#body === undefined ? this.#readLine(chunk, at) : this.#readBody(this.#body, chunk, at);
     }
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    if (this.#body !== undefined) {
+      const { length, bytes } = this.#body;
+      return { bytes: bytes.length, head: headOf(bytes.beginning), missing: `the rest of its ${length} bytes` };
+    }
+    const bytes = this.#block.bytes + this.#line.length;
+    const head = this.#block.text + headOf(this.#line.beginning);
+    return bytes === 0 ? undefined : { bytes, head, missing: "the empty line that ends a header" };
   }
 
   end(): void {

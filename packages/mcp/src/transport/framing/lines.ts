@@ -1,4 +1,4 @@
-import type { FrameDecoder, FrameRefusalReason, FrameSink, Framing } from "../../base/framing.js";
+import type { FrameDecoder, FrameRefusalReason, FrameSink, Framing, UnfinishedFrame } from "../../base/framing.js";
 import { type ByteSpan, PartialFrame, tailOf } from "./partial-frame.js";
 import { decodeUtf8, frameBound, headBytes, headOf, isBlank, skipByteOrderMark } from "./utf8.js";
 
@@ -53,6 +53,11 @@ class LineDecoder implements FrameDecoder {
       this.#hasBegun = true;
       this.#line.append(chunk.subarray(last + 1));
     }
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    const { length: bytes, beginning } = this.#line;
+    return isBlank(beginning) ? undefined : { bytes, head: headOf(beginning), missing: "the newline that ends it" };
   }
 
   end(): void {

@@ -60,6 +60,12 @@ export class PartialFrame {
     return this.#length;
   }
 
+  /** A copy of the first bytes, at most 64 KiB. */
+  get beginning(): Uint8Array {
+    const parts = [...this.#parts, this.#block.subarray(0, this.#used)];
+    return fill(new Uint8Array(Math.min(this.#length, headBytes)), parts);
+  }
+
   /** Appends bytes. They may be kept by reference, so the caller must not change them later. */
   append(bytes: Uint8Array): void {
     this.#length += bytes.length;

@@ -1,4 +1,4 @@
-import type { FrameDecoder } from "../../base/framing.js";
+import type { FrameDecoder, UnfinishedFrame } from "../../base/framing.js";
 
 /**
  * The maximum size of one frame in bytes, whatever limit is configured: a string of V8 cannot be longer (2^29 - 24).
@@ -81,6 +81,10 @@ class MarkSkipper implements FrameDecoder {
   constructor(decoder: FrameDecoder) {
     this.#decoder = decoder;
     this.push = (chunk) => decoder.push(this.#start(chunk));
+  }
+
+  get unfinished(): UnfinishedFrame | undefined {
+    return this.#decoder.unfinished;
   }
 
   end(): void {
