@@ -1,5 +1,9 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { handshakeVersions, latestHandshake } from "@parlance/mcp";
 import { connect } from "@parlance/mcp/client";
+import { nodeHandler } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
 import { errorOf, open } from "./opened.js";
@@ -45,6 +49,28 @@ describe("a session", () => {
       expect(headers["mcp-method"]).toBeUndefined();
     }
     expect(opened.reports).toEqual([]);
+  });
+
+  test("is ended before its stream, whose connection fetch would replace by a spare one", async () => {
+    const http = createHttpServer(nodeHandler(createServer({ name: "quiet", version: "1.0.0" })));
+    http.keepAliveTimeout = 1;
+    let connections = 0;
+    http.on("connection", () => {
+      connections += 1;
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const { port } = http.address() as AddressInfo;
+    const connecting = connect(`http://127.0.0.1:${port}/mcp`, { era: "handshake" });
+    await new Promise<void>((resolve) => http.on("request", ({ method }) => method === "GET" && resolve()));
+    const open = (): Promise<number> =>
+      new Promise((resolve, reject) => http.getConnections((error, count) => (error ? reject(error) : resolve(count))));
+    await expect.poll(open).toBe(1); // That of the stream.
+    const client = await connecting;
+    const before = connections;
+    await client.close();
+    await expect.poll(open).toBe(0);
+    expect(connections - before).toBe(1);
+    await new Promise((resolve) => http.close(resolve));
   });
 
   test("whose server is gone is over, which is nothing to report", async () => {

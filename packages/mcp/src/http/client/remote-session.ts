@@ -105,7 +105,6 @@ export class RemoteSession implements Channel {
   /** Waits for notifications to be sent, ends the session, and aborts the rest. */
   async #close(): Promise<void> {
     this.#phase = "ended";
-    this.#over.abort();
     this.resume();
     for (const post of this.#posts.keys()) if (post.requests.length > 0) post.stop();
     const hurry = new AbortController();
@@ -114,8 +113,10 @@ export class RemoteSession implements Channel {
       for (const post of this.#posts.keys()) post.stop();
     }, grace);
     await Promise.all(this.#posts.values());
-    await this.#listening;
+    // The server ends the stream of the session with it. Aborting that stream first makes `fetch` replace its connection by a spare one.
     if (this.#id !== undefined) await this.#delete(hurry.signal);
+    this.#over.abort();
+    await this.#listening;
     this.#settings.clock.clearTimer(timer);
   }
 
@@ -240,7 +241,7 @@ export class RemoteSession implements Channel {
     this.#id = undefined;
     const untaken = [...this.#posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
     await Promise.race([Promise.all(untaken), sleep(this.#settings.clock, grace, this.#over.signal)]);
-    if (this.#over.signal.aborted) return;
+    if (this.#closing !== undefined) return;
     this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
 
@@ -262,7 +263,7 @@ export class RemoteSession implements Channel {
       isOffered = first !== undefined;
       await readResumable(stream, first);
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted || this.#phase === "ended") return;
       const status = statusOf(error);
       if (status === 404 && isOffered && error instanceof HttpError) void this.#gone(error);
       else if (isOffered || status === undefined || !unoffered.has(status))
