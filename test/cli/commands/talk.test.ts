@@ -96,6 +96,27 @@ test.concurrent("--call of a tool that is not there is a wrong command line, and
   expect(code).toBe(1);
 });
 
+test.concurrent("--call on a server that declares no tools says so, and how to call one all the same", async () => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    const results = {
+      initialize: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "shy", version: "1" } },
+      "tools/list": { tools: [{ name: "add", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [] },
+    };
+    const error = { code: -32601, message: "Method not found" };
+    const outcome = method in results ? { result: results[method] } : { error };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
+  })`;
+  const shy = ["--call", "add", "--", process.execPath, "-e", program];
+  const { code, stderr } = await parlance(["talk", "--once", ...shy]);
+  expect(stderr).toContain(
+    "✖ tools/list: the server has not advertised the capability tools\n  → --force sends it anyway\n",
+  );
+  expect(code).toBe(1);
+  expect((await parlance(["talk", "--once", "--force", ...shy])).stdout).toContain("tools/call: add no content");
+});
+
 test.concurrent("--call on a server that cannot list its tools fails with the error of the list", async () => {
   const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method } = JSON.parse(line);

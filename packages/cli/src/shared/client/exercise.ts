@@ -15,7 +15,8 @@ export interface Skipped {
  * Lists what the server advertises, or every list with `force`. Then calls the requested tools, and those that are marked
  * read-only and need no arguments. Returns the tools that were not called.
  *
- * @throws LocalError of the first call without a valid response, after all of them
+ * @throws LocalError of the first call without a valid response, after all of them; `refused` for a requested tool if the server has not
+ *   advertised tools
  * @throws RpcError if the server refuses to list the tools, and a requested one is not known
  */
 export async function exercise(
@@ -35,6 +36,8 @@ export async function exercise(
   const firstMissing = wanted.findIndex((call) => !offers(call));
   const [early, late] = firstMissing > 0 ? [wanted.slice(0, firstMissing), wanted.slice(firstMissing)] : [wanted, []];
   if (unlisted !== undefined && !early.every(offers)) throw unlisted;
+  const isAdvertised = client.server.capabilities.tools !== undefined;
+  if (wanted.length > 0 && !isAdvertised && options.force !== true) await listedTools(client, options); // The client refuses, and says why.
   const calls = early.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
