@@ -65,8 +65,8 @@ describe.each(transports)("over $name", ({ open }) => {
     const drained = talk.connection.drain(1_000);
     talk.peer.send(requestText("2", "ping"));
     expect(await talk.peer.next()).toBe(
-      '{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error: this side is shutting down",' +
-        '"data":{"reason":"this side is shutting down: send it again elsewhere or later"}}}',
+      '{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error: the receiver is shutting down",' +
+        '"data":{"reason":"the receiver is shutting down: send it again elsewhere or later"}}}',
     );
     expect(talk.connection.phase).toBe("closing");
     await expect(talk.connection.call("a")).rejects.toMatchObject({ reason: "closed" });
@@ -102,8 +102,8 @@ describe.each(transports)("over $name", ({ open }) => {
 
 /** The answer to the request 1 of a peer whose handler has had its time. */
 const unfinished =
-  '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error: this side is shutting down",' +
-  '"data":{"reason":"this side is shutting down, and the call was not finished: it may have had effects"}}}';
+  '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error: the receiver is shutting down",' +
+  '"data":{"reason":"the receiver is shutting down, and the call was not finished: it may have had effects"}}}';
 
 test("a drain ends with a close, and leaves no timer", async () => {
   const { call, run } = held();

@@ -124,7 +124,7 @@ function endless(): { readonly server: Server; readonly started: Promise<void> }
 
 const unfinished = {
   code: -32_603,
-  data: { reason: "this side is shutting down, and the call was not finished: it may have had effects" },
+  data: { reason: "the receiver is shutting down, and the call was not finished: it may have had effects" },
 };
 
 describe("A8: a call that outlasts the grace of a drain gets an error", () => {
@@ -188,7 +188,7 @@ describe("A8: a call that outlasts the grace of a drain gets an error", () => {
     const answer = await text(socket);
     expect(answer).toContain(": keep-alive");
     expect(answer).toContain(
-      `"error":{"code":-32603,"message":"Internal error: this side is shutting down","data":{"reason":"this side is shutting`,
+      `"error":{"code":-32603,"message":"Internal error: the receiver is shutting down","data":{"reason":"the receiver is shutting`,
     );
   });
 

@@ -223,7 +223,7 @@ describe.each(Object.entries(sites))("plain JSON-RPC over %s", (_name, siteOf) =
     await expect.poll(() => seen).toEqual(["wait"]);
     const drained = site.drain(1_000);
     const late = await site.send({ headers: json, body: '{"jsonrpc":"2.0","method":"late","id":2}' });
-    expect(await shown(late)).toBe(`503 ${refused("this side is shutting down")}`);
+    expect(await shown(late)).toBe(`503 ${refused("the server is shutting down")}`);
     clock.advance(1_000);
     await drained;
     expect(await shown(await running)).toMatch(

@@ -196,7 +196,7 @@ describe("a server limits its connections", () => {
     expect(turnedAway.body).toContain("too many connections to this server");
     await listener.close();
     const bodies = (await Promise.all(handshakes)).map(({ body }) => body);
-    expect(bodies).toContainEqual(expect.stringContaining("this side is shutting down"));
+    expect(bodies).toContainEqual(expect.stringContaining("the server is shutting down"));
   });
 });
 

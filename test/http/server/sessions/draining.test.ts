@@ -49,7 +49,7 @@ describe("a server that drains", () => {
     for (const each of [idle, session]) {
       const { status, headers, body } = await ask(sessionPost(each, ping));
       expect({ status, wait: headers.get("retry-after") }).toEqual({ status: 503, wait: "1" });
-      expect(body).toContain("this side is shutting down");
+      expect(body).toContain("the server is shutting down");
     }
     expect(isDrained).toBe(false);
     for (const call of calls.values()) call("end");

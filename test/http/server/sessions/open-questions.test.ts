@@ -60,7 +60,7 @@ test("a host closes its form when the server is shut down", async () => {
   const called = client.tools.call("ask");
   await shown;
   await http.drain(0);
-  await expect(called).rejects.toThrow("this side is shutting down");
+  await expect(called).rejects.toThrow("the receiver is shutting down");
   expect(await closed).toContain("shutting down");
   gaveUp.resolve("too late");
   await client.close();

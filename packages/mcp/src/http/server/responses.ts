@@ -63,7 +63,7 @@ const retryLater: HttpHeaders = { "retry-after": "1" };
 
 /** The response while the server is shutting down. */
 export function closingResponse(): HttpResponse {
-  return refusal(503, "this side is shutting down: send it again elsewhere or later", retryLater);
+  return refusal(503, "the server is shutting down: send it again elsewhere or later", retryLater);
 }
 
 /** Adds headers to a response. */

@@ -80,7 +80,7 @@ export class RpcHandler extends HttpServerHandler {
   }
 
   protected async respond(request: HttpRequest, frame: string, caller: HttpCaller): Promise<HttpResponse> {
-    if (this.closing.aborted) return this.refuse(503, "this side is shutting down", retryLater);
+    if (this.closing.aborted) return this.refuse(503, "the server is shutting down", retryLater);
     const decoded = decodeBody(this.settings, frame);
     const bytes = weightOfValue(decoded);
     const full = this.#running.enter(caller, bytes);

@@ -290,13 +290,13 @@ export function runNotification(
 }
 
 /** Most hosts show the message alone. */
-const isShuttingDown = "Internal error: this side is shutting down";
+const isShuttingDown = "Internal error: the receiver is shutting down";
 
 /** The response to a call that is still running when its server closes. */
 export const unfinished: ErrorObject = {
   code: internalError.code,
   message: isShuttingDown,
-  data: { reason: "this side is shutting down, and the call was not finished: it may have had effects" },
+  data: { reason: "the receiver is shutting down, and the call was not finished: it may have had effects" },
 };
 
 function isId(value: unknown): value is Id {
@@ -306,7 +306,7 @@ function isId(value: unknown): value is Id {
 const shuttingDown: ErrorObject = {
   code: internalError.code,
   message: isShuttingDown,
-  data: { reason: "this side is shutting down: send it again elsewhere or later" },
+  data: { reason: "the receiver is shutting down: send it again elsewhere or later" },
 };
 
 /** Responses up to this length are sent whatever is queued: their number is limited by the limits on calls. */
