@@ -222,6 +222,7 @@ describe.runIf(hasTerminals)("at a terminal", () => {
     await run.answer("Accept? [y]es, [d]ecline, [c]ancel: ", ""); // Enter alone decides nothing.
     await run.answer("Accept? [y]es, [d]ecline, [c]ancel: ", "y");
     const { stdout } = await run.ended;
+    expect(stdout).toContain("answer y, d or c");
     expect(stdout).toContain("asks you to agree: Close it?");
     expect(stdout).toContain('{"action":"accept","content":{}}');
     const scripted = await parlance(["call", "close", ...library]);

@@ -76,6 +76,39 @@ test.concurrent("arguments have the types that a person would write", async () =
   expect(code).toBe(0);
 });
 
+test.concurrent("a tool that changes nothing, or may delete, is marked below its arguments", async () => {
+  const server = createServer({ name: "marks", version: "1" });
+  const inputSchema = { type: "object", properties: { id: { type: "integer" } } };
+  server.tool("drop", { description: "Drop it", inputSchema, annotations: { destructiveHint: true } }, () => "");
+  server.tool("look", { annotations: { readOnlyHint: true, destructiveHint: true } }, () => "");
+  server.tool("add", { annotations: { destructiveHint: false } }, () => "");
+  await using http = await serveHttp(server);
+  const { stdout } = await parlance(["list", http.url, "tools"]);
+  expect(stdout).toContain("  drop      Drop it\n            id?: integer\n            destructive\n");
+  expect(stdout).toContain("  look      read-only\n  add\n");
+});
+
+test.concurrent("why a list has stopped is not cut, and has its remedy", async () => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    const serverInfo = { name: "endless", version: "1" };
+    const result = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
+    if (method === "initialize") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    if (method === "tools/list") process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: { tools: [] } }));
+  })`;
+  const args = ["list", "--revision", "2025-11-25", "--timeout", "2s", "--", process.execPath, "-e", program];
+  const { code, stdout } = await parlance(args, { COLUMNS: "60" });
+  expect(stdout).toContain(`0 tools
+  ✖ tools/list (id 2): no response or notification for 2000
+    ms; the peer has sent 46 bytes of a message, without the
+    newline that ends it:
+    "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":2,\\"result\\":{\\"tools\\":[]…
+    → write a line feed after each message, as console.log
+    does: parlance explain S-1
+`);
+  expect(code).toBe(4);
+});
+
 test.concurrent("lists that are refused, do not end or hold anything are shown as far as they go", async () => {
   const { code, stdout } = await parlance(["list", ...misbehaving("lists")]);
   expect(stdout).toContain("3 tools\n  (no name)\n");

@@ -1,5 +1,5 @@
 import { type Client, RpcError } from "@parlance/mcp/client";
-import { codes, didYouMean } from "@parlance/mcp/jsonrpc";
+import { codes, didYouMean, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { Answerer } from "../../shared/answers/answerer.js";
@@ -15,10 +15,10 @@ import {
 } from "../../shared/client/exercise.js";
 import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { toFailure, usageFailure } from "../../shared/failure.js";
+import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { chooseTarget } from "../../shared/options.js";
-import { cut, left, widthOf } from "../../shared/output/columns.js";
+import { cut, left, widthOf, wrapWords } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import type { Look } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
@@ -67,7 +67,7 @@ async function list(
     const { violations } = observed.conversation.tally;
     err.print(...alsoBroken(observed.conversation, err.style));
     const failed = found.find(({ failure }) => failure !== undefined);
-    if (failed !== undefined) return failed.exitCode ?? exitCodes.toolFailed;
+    if (failed?.failure !== undefined) return failed.failure.exitCode;
     return violations > 0 ? exitCodes.violations : exitCodes.clean;
   });
 }
@@ -85,9 +85,7 @@ interface Found {
   readonly items: readonly unknown[];
   readonly isOffered: boolean;
   /** Why listing stopped early. */
-  readonly failure?: string;
-  /** The exit code for that, if the response was not valid. */
-  readonly exitCode?: number;
+  readonly failure?: Failure;
 }
 
 async function read(client: Client, list: OfferedList, options: AskOptions): Promise<Found> {
@@ -95,18 +93,18 @@ async function read(client: Client, list: OfferedList, options: AskOptions): Pro
   const items: unknown[] = [];
   try {
     const failure = await readList(client, list, options, (item) => items.push(item));
-    return { list, items, isOffered: true, ...(failure !== undefined && { failure }) };
+    if (failure === undefined) return { list, items, isOffered: true };
+    return { list, items, isOffered: true, failure: new Failure(failure, { exitCode: exitCodes.toolFailed }) };
   } catch (error) {
     if (!(error instanceof RpcError)) {
       if (isOver(client, error)) throw error;
-      const { message, exitCode } = toFailure(error, "open");
-      return { list, items, isOffered: true, failure: message, exitCode };
+      return { list, items, isOffered: true, failure: toFailure(error, "open") };
     }
     // The server has not advertised it.
     if (client.server.capabilities[list.capability] === undefined) return { list, items: [], isOffered: false };
     // Many servers have resources but no templates method: that is not a failure.
     if (list.name === "templates" && error.code === codes.methodNotFound) return { list, items, isOffered: false };
-    return { list, items, isOffered: true, failure: toFailure(error, "open").message };
+    return { list, items, isOffered: true, failure: toFailure(error, "open") };
   }
 }
 
@@ -114,7 +112,9 @@ function jsonOf({ server, revision }: Client, found: readonly Found[]): object {
   const lists = found.flatMap(({ list: { member }, items, isOffered }) =>
     isOffered ? [[member, items] as const] : [],
   );
-  const failures = found.flatMap(({ list, failure }) => (failure === undefined ? [] : [{ list: list.name, failure }]));
+  const failures = found.flatMap(({ list, failure }) =>
+    failure === undefined ? [] : [{ list: list.name, failure: failure.message }],
+  );
   const { info, instructions } = server;
   return { server: info, revision, instructions, ...Object.fromEntries(lists), ...(failures[0] && { failures }) };
 }
@@ -126,10 +126,21 @@ function print({ server, revision }: Client, found: readonly Found[], isAsked: b
   for (const { list, items, isOffered, failure } of found) {
     if (!isOffered && !isAsked) continue;
     out.print("", headOf(list.name, items.length, isOffered), ...listLines(list.name, items, out));
-    if (failure !== undefined) out.print(`  ${style.red(cut(`✖ ${failure}`, width - 2))}`);
+    if (failure !== undefined) out.print(...failureLines(failure, out));
   }
   if (!isAsked && found.every(({ isOffered }) => !isOffered))
     out.print("", "It offers neither tools nor resources nor prompts; --force lists them anyway.");
+}
+
+function failureLines({ message, remedy }: Failure, { style, width }: Look): readonly string[] {
+  const room = width - 2 * indent.length;
+  const [first = "", ...more] = wrapWords(escapeControls(message), room).map((line) => cut(line, room));
+  const advice = remedy === undefined ? [] : wrapWords(`→ ${remedy}`, room);
+  return [
+    `${indent}${style.red(`✖ ${first}`)}`,
+    ...more.map((line) => `${indent}${indent}${style.red(line)}`),
+    ...advice.map((line) => `${indent}${indent}${style.dim(line)}`),
+  ];
 }
 
 function headOf(name: ListName, amount: number, isOffered: boolean): string {
@@ -144,6 +155,8 @@ interface Entry {
   readonly description: string;
   /** The arguments of a tool or prompt; for another item, its facts. */
   readonly details: readonly string[];
+  /** What a tool says of its effects. Default: nothing. */
+  readonly marks?: readonly string[];
 }
 
 const indent = "  ";
@@ -156,11 +169,13 @@ function listLines(name: ListName, items: readonly unknown[], { style, width }: 
   const longest = Math.max(narrowestName, ...entries.map((entry) => widthOf(cut(entry.name, widestName))));
   const start = indent.length + longest + indent.length;
   const room = width - start;
-  return entries.flatMap(({ name: written, description, details }) => {
+  return entries.flatMap(({ name: written, description, details, marks = [] }) => {
     // Users copy names into commands, so names are never cut; a long one gets a line of its own.
     const isLong = widthOf(cut(written, width)) > longest;
     const first = style.bold(isLong ? cut(written, width - indent.length) : left(written, longest));
-    const lines = [cut(description, room), ...wrap(details, room).map(style.dim)].filter((line) => line !== "");
+    const lines = [cut(description, room), ...[...wrap(details, room), ...wrap(marks, room)].map(style.dim)].filter(
+      (line) => line !== "",
+    );
     const [beside = "", ...below] = isLong ? ["", ...lines] : lines;
     return [`${indent}${first}${indent}${beside}`.trimEnd(), ...below.map((line) => " ".repeat(start) + line)];
   });
@@ -176,6 +191,7 @@ const entries: Readonly<Record<ListName, (item: JsonObject) => Entry>> = {
     name: text(tool.name),
     description: oneLine(tool.description ?? tool.title),
     details: isObject(tool.inputSchema) ? memberTexts(tool.inputSchema) : [],
+    marks: marksOf(tool.annotations),
   }),
   resources: (resource) => resourceEntry(resource, text(resource.uri)),
   templates: (template) => resourceEntry(template, text(template.uriTemplate)),
@@ -185,6 +201,13 @@ const entries: Readonly<Record<ListName, (item: JsonObject) => Entry>> = {
     details: (Array.isArray(prompt.arguments) ? prompt.arguments : []).filter(isObject).map(argumentText),
   }),
 };
+
+/** What a user wants to know of a tool before it is called. */
+function marksOf(annotations: unknown): readonly string[] {
+  const { readOnlyHint, destructiveHint } = isObject(annotations) ? annotations : {};
+  if (readOnlyHint === true) return ["read-only"];
+  return destructiveHint === true ? ["destructive"] : [];
+}
 
 function resourceEntry({ name, title, description, mimeType }: JsonObject, uri: string): Entry {
   const said = [title ?? name, description].map(oneLine).filter((part) => part !== "");

@@ -38,6 +38,7 @@ export async function choose(prompt: string, keys: string, talk: Talk, empty: st
   for (;;) {
     const [key = empty] = (await talk.ask(prompt)).trim().toLowerCase();
     if (key !== "" && keys.includes(key)) return key;
+    talk.output.print(talk.output.style.yellow(`answer ${[...keys].join(", ").replace(/, (.)$/, " or $1")}`));
   }
 }
 
