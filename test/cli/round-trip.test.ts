@@ -69,7 +69,7 @@ async function roundTrip(command: Command, revision: string, session: Session): 
     session,
   );
   const { code, stdout } = await parlance(["diff", first, second]);
-  expect(stdout).toMatch(/✓ no difference: \d{2} messages alike\n$/);
+  expect(stdout).toMatch(/✔ no difference: \d{2} messages alike\n$/);
   expect(code).toBe(0);
 }
 

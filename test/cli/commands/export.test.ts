@@ -158,7 +158,7 @@ test("a redacted copy is a recording of its own, and can be exported again", asy
   using scratch = new Scratch();
   const copy = scratch.at("copy.parlance.jsonl");
   const { stdout } = await parlance(["redact", write(scratch), "--key", "a", "-o", copy]);
-  expect(stdout).toBe(`✓ ${copy}: 2 pieces covered\n`);
+  expect(stdout).toBe(`✔ ${copy}: 2 pieces covered\n`);
   const [first] = readFileSync(copy, "utf8")
     .split("\n")
     .map((line) => line && JSON.parse(line));

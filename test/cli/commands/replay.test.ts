@@ -132,7 +132,7 @@ test("a live server that is driven by a recording is held against it, and record
   expect(code).toBe(2);
   expect(readFileSync(again, "utf8")).toContain('"parent":"test"');
   const same = await parlance(["replay", again, "--as", "client", "--strict", ...toolsServer]);
-  expect(same.stdout).toContain("✓ no difference");
+  expect(same.stdout).toContain("✔ no difference");
   expect(same.code).toBe(0);
 });
 
@@ -199,7 +199,7 @@ test("a server that refuses what it refused in the recording is compared, as any
   await using http = await serveHttp(createServer({ name: "notes", version: "1" }), { auth: () => undefined });
   await parlance(["run", "--once", "--record", path, http.url]);
   const { code, stdout } = await parlance(["replay", path, "--as", "client", "--strict", http.url]);
-  expect(stdout).toContain("✓ no difference");
+  expect(stdout).toContain("✔ no difference");
   expect(code).toBe(0);
 });
 

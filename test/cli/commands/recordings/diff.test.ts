@@ -27,7 +27,7 @@ test("two recordings of the same conversation do not differ, whatever its ids an
   );
   expect(await parlance(["diff", a, b])).toEqual({
     code: 0,
-    stdout: "✓ no difference: 4 messages alike\n",
+    stdout: "✔ no difference: 4 messages alike\n",
     stderr: "",
   });
 });

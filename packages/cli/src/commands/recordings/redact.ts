@@ -108,7 +108,7 @@ async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: 
   await writeNewFileOf(output, linesOf(redacted));
   const { covered: pieces } = redacted;
   if (flags.json === true) out.print(jsonLine({ output, covered: pieces, redact: words }));
-  else out.print(`${out.style.green("✓")} ${output}: ${count(pieces, "piece")} covered`);
+  else out.print(`${out.style.green("✔")} ${output}: ${count(pieces, "piece")} covered`);
   return exitCodes.clean;
 }
 

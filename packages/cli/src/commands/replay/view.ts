@@ -17,7 +17,7 @@ export function playedLines(
   const unmatched = mismatches.filter(({ is }) => is === "unmatched");
   const otherwise = mismatches.filter(({ is }) => is === "answered differently");
   const isSame = mismatches.length + unused.length + repeated.length === 0;
-  const mark = isSame ? style.green("✓") : style.yellow("!");
+  const mark = isSame ? style.green("✔") : style.yellow("!");
   const lines = [
     `${mark} ${count(played, "message")} of the client matched the recording`,
     ...told("never said", unused.map(messageWords)),

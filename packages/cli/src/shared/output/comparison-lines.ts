@@ -35,7 +35,7 @@ export function comparisonLines(comparison: Comparison, look: Look): readonly st
     ),
     ...section("timing", latencies.map(latencyLine), look),
   ];
-  return equal ? [...lines, `${style.green("✓")} no difference: ${alike}`] : [...lines, style.dim(alike)];
+  return equal ? [...lines, `${style.green("✔")} no difference: ${alike}`] : [...lines, style.dim(alike)];
 }
 
 function section(label: string, lines: readonly string[], { style }: Look): readonly string[] {

@@ -1,3 +1,4 @@
+import { didYouMean } from "../../base/did-you-mean.js";
 import { kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { invalidParams, type ParamsFault, wrongKind } from "../../jsonrpc/errors.js";
@@ -154,7 +155,9 @@ function isTexts(value: unknown): value is Readonly<Record<string, string>> {
  */
 export function completersFor(completers: Completers | undefined, names: readonly string[], what: string): Completers {
   for (const name of Object.keys(completers ?? {})) {
-    if (!names.includes(name)) throw new TypeError(`${what} has no ${JSON.stringify(name)} to complete`);
+    if (names.includes(name)) continue;
+    const has = names.length === 0 ? "it has no arguments" : `it has ${names.join(", ")}`;
+    throw new TypeError(`${what} has no ${JSON.stringify(name)} to complete: ${didYouMean(name, names) ?? has}`);
   }
   return completers ?? {};
 }
