@@ -191,7 +191,7 @@ describe("a definition is refused", () => {
   test("with a completer of an argument that it does not have", () => {
     const complete = { b: [] } as unknown as { a: [] };
     expect(() => createServer(serverInfo).prompt("p", { arguments: { a: {} }, complete }, () => "")).toThrow(
-      'The prompt p has no "b" to complete: it has a',
+      'The prompt p has no "b" to complete: did you mean a?',
     );
   });
 });
