@@ -86,6 +86,8 @@ export class WireSession {
   readonly last: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
   /** The last notification of each side. */
   readonly lastNotification: Record<Sender, WireMessage | undefined> = { client: undefined, server: undefined };
+  /** The responses that notifications have got, which have none. */
+  readonly notificationAnswers: WeakMap<WireMessage, WireMessage> = new WeakMap();
   /** The last cancellation of each side that names no request of it, and the id in it as JSON. */
   readonly lastVainCancellation: Record<Sender, VainCancellation | undefined> = {
     client: undefined,

@@ -1,5 +1,5 @@
 import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
-import { checkShape, type Revision } from "@parlance/mcp/protocol";
+import { checkShape, isObject, type Revision } from "@parlance/mcp/protocol";
 import { spokenIn } from "../conversation/exchange.js";
 import type { WireMessage } from "../conversation/message.js";
 import { otherSide } from "../conversation/operations.js";
@@ -71,7 +71,9 @@ export const pairingRules: readonly Rule[] = [
     on: "message",
     *check(message, session, revision) {
       const told = answeredNotification(message, session, revision);
-      if (told !== undefined) yield { says: `it answers the notification in frame ${told.frame.n}` };
+      if (told === undefined) return;
+      session.notificationAnswers.set(told, message);
+      yield { says: `it answers the notification in frame ${told.frame.n}` };
     },
   },
   {
@@ -126,7 +128,7 @@ function answeredNotification(message: WireMessage, session: WireSession, revisi
   if (message.context.pairing?.is === "unknown" && !hasNoId(message)) return answeredCancellation(message, session);
   const told = notificationBefore(message, session);
   const side = otherSide(message.from);
-  if (told === undefined || session.last[side]?.kind === "ntf") return told;
+  if (told === undefined || session.last[side]?.kind === "ntf" || namesMethodOf(told, message)) return told;
   // Hosts send `notifications/initialized` and their first request together: is it meant for the request?
   if (message.kind === "err") return errorCode(message) === codes.methodNotFound ? told : undefined;
   const oldest = session.oldestPending(side)?.request;
@@ -145,20 +147,27 @@ function notificationBefore(message: WireMessage, session: WireSession): WireMes
     return undefined;
   const side = otherSide(from);
   const told = session.lastNotification[side];
-  if (told === undefined) return undefined;
+  if (told === undefined || (session.notificationAnswers.get(told) ?? message) !== message) return undefined;
   const overHttp = frame.entry.req !== undefined;
   if (kind === "err") {
     // An unreadable message gets such a response, too, and over HTTP a server may refuse a notification with an error.
     const code = errorCode(message);
     if (overHttp || code === codes.parseError || code === codes.invalidRequest) return undefined;
   }
-  if (session.last[side] === told) return told;
+  if (session.last[side] === told || namesMethodOf(told, message)) return told;
   // Over HTTP, it answers what was sent in its exchange; elsewhere a response since then shows that the notification was dealt with.
   const { [side]: latest, [from]: before } = session.last;
   const isLate = kind === "res" && before?.kind !== "ntf" && (before?.frame.n ?? 0) > told.frame.n;
   if (overHttp || isLate || latest?.kind !== "req") return undefined;
   const oldest = session.oldestPending(side)?.request;
   return oldest !== undefined && oldest.frame.n < told.frame.n ? undefined : told;
+}
+
+/** Whether an error says the method of a notification: then it is meant for it, whatever requests are open. */
+function namesMethodOf({ method }: WireMessage, response: WireMessage): boolean {
+  const error = response.member("error");
+  const text = isObject(error) && typeof error.message === "string" ? error.message : "";
+  return method !== undefined && text.includes(method);
 }
 
 /** Whether a message may be the result of a request: true for a method that the revision does not know. */
