@@ -90,8 +90,10 @@ const capabilities = {
 
 /** How a call fails that needs what the client has not declared, or the revision does not have. */
 function lacking(code: number, requiredCapabilities: Fields): Outcome {
-  const message = `Missing required client capability: ${pathOf(requiredCapabilities)}`;
-  return { error: { code, message, data: { requiredCapabilities } } };
+  const path = pathOf(requiredCapabilities).replaceAll(".", "[.]");
+  const older = "(, which revision \\d{4}-\\d\\d-\\d\\d does not have)?";
+  const message: unknown = expect.stringMatching(`^Missing required client capability: ${path}${older}$`);
+  return { error: { code, message: message as string, data: { requiredCapabilities } } };
 }
 
 /** The names down to the innermost member. */

@@ -171,6 +171,7 @@ describe("a reader may return", () => {
     ],
     ["bytes in base64", { blob: "aGk=" }, [{ blob: "aGk=" }]],
     ["bytes in contents", { blob: new Uint8Array([104, 105]), _meta: { a: 1 } }, [{ blob: "aGk=", _meta: { a: 1 } }]],
+    ["contents with the URI that was read", { uri: "a:b", text: "b" }, [{ text: "b" }]],
     ["a collection of nothing", [], []],
     ["a whole result", { contents: ["a", { text: "b" }] }, [{ text: "a" }, { text: "b" }]],
   ])("%s", async (_name, value, contents) => {

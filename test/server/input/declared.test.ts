@@ -167,3 +167,18 @@ describe.each(handshakeVersions)("a middleware that calls the client itself in %
     },
   );
 });
+
+test.each<[string, object, string]>([
+  ["2025-03-26", { elicitation: { form: {} } }, "elicitation.form, which revision 2025-03-26 does not have"],
+  ["2025-06-18", { elicitation: { url: {} } }, "elicitation.url, which revision 2025-06-18 does not have"],
+  ["2025-06-18", {}, "elicitation.form"],
+])("in %s, a client that declares %j is told what it lacks", async (version, capabilities, lacking) => {
+  const [, , offer] = asks[lacking.includes("url") ? 2 : 1] ?? [];
+  await using client = await openAsked(
+    serverWith((server) => offer?.(server)),
+    { version, isStateless: false },
+    capabilities,
+  );
+  const { error } = parse(await client.ask("tools/call", { name: "ask" }));
+  expect(error?.message).toBe(`Missing required client capability: ${lacking}`);
+});

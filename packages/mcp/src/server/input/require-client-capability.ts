@@ -35,8 +35,11 @@ export function requireClientCapability(questions: InputRequests, { revision, ca
     if (!exists || !isDeclared(requires as JsonObject, declared)) {
       const code = revision.codes.missingRequiredClientCapability ?? codes.invalidRequest;
       const lacking = pathsOf(requires as JsonObject).join(", ") || method;
+      const isOlder = !exists || !isDeclared(requires as JsonObject, readDeclared(revision, requires));
+      const remark = isOlder ? `, which revision ${revision.version} does not have` : "";
       // Most hosts show the message alone, so it names what is missing, as well as `data` does.
-      throw new RpcError(code, `Missing required client capability: ${lacking}`, { requiredCapabilities: requires });
+      const message = `Missing required client capability: ${lacking}${remark}`;
+      throw new RpcError(code, message, { requiredCapabilities: requires });
     }
     const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
     if (several === undefined) continue;

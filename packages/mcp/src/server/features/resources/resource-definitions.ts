@@ -234,7 +234,7 @@ export interface FullReadResult extends Omit<ReadResourceResult, "contents"> {
 /** Return value of a resource reader: text, bytes, one or more contents, or a whole result; undefined if the resource does not exist. */
 export type ResourceReturn = Contents | readonly Contents[] | FullReadResult | undefined;
 
-/** The URI and the MIME type of contents that have none of their own. */
+/** The URI of a resource, and the MIME type of its contents that have none of their own. */
 export interface ReadOf {
   readonly uri: string;
   readonly mimeType: string | undefined;
@@ -271,8 +271,10 @@ function contentsOf(value: unknown, of: ReadOf, path: string): ResourceContents 
     throw notContents(of, path, got);
   }
   const body = text === undefined ? { blob: encodedBlob(blob) } : { text };
-  const named = { ...(rest.uri === undefined ? words(of) : {}), ...rest };
-  const { uri = of.uri } = named;
+  const { uri = of.uri } = rest;
+  // Other contents, such as the files of a folder, may have another type.
+  const isOfResource = typeof uri === "string" && escapedUri(uri) === escapedUri(of.uri);
+  const named = { ...(isOfResource ? words(of) : {}), ...rest };
   const contents: JsonObject = { ...named, ...(typeof uri === "string" ? { uri: escapedUri(uri) } : {}), ...body };
   const fault =
     shapeFault("Contents", contents, path) ?? metaFault(rest._meta, `${path}/_meta`) ?? jsonFault(rest, path);
