@@ -260,3 +260,52 @@ test("a file that is neither a recording nor a server is named, with what to wri
   expect(stderr).toContain("parlance check -- package.json");
   expect(code).toBe(1);
 });
+
+/** Keeps the id of a call where the next one finds it. */
+const sharing = `
+  const inputSchema = { type: "object", properties: { days: { type: "integer" } }, required: ["days"] };
+  const results = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "shared", version: "1" } },
+    "tools/list": { tools: [{ name: "forecast", inputSchema }] },
+    ping: {},
+  };
+  const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  let current;
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id === undefined) return;
+    if (method in results) return send({ id, result: results[method] });
+    if (method !== "tools/call") return send({ id, error: { code: -32601, message: "Method not found" } });
+    if (!Number.isInteger(params.arguments?.days)) return send({ id, result: { isError: true, content: [] } });
+    current = id;
+    setImmediate(() => send({ id: current, result: { content: [{ type: "text", text: "sun" }] } }));
+  });`;
+
+test("--call finds ids that calls share, which a call without arguments does not reach", async () => {
+  const rest = [
+    "--revision",
+    "2025-11-25",
+    "--timeout",
+    "2s",
+    "--except",
+    "XM-5,XM-6",
+    "--",
+    process.execPath,
+    "-e",
+    sharing,
+  ];
+  const found = async (...calls: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await parlance(["check", "--json", ...calls, ...rest]);
+    return examined(stdout)
+      .verdicts.filter(({ level }) => level === "must")
+      .map(({ rule }) => rule);
+  };
+  expect(await found()).not.toContain("R-5");
+  expect(await found("--call", "forecast days=3")).toContain("R-5");
+});
+
+test("--call of a tool that the server does not have names the nearest, and ends the server", async () => {
+  const { code, stderr } = await parlance(["check", "--call", "forcast days=3", "--", process.execPath, "-e", sharing]);
+  expect(stderr).toContain("✖ the server has no tool forcast: it offers forecast\n  → did you mean forecast?\n");
+  expect(code).toBe(1);
+});

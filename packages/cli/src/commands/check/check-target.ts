@@ -5,6 +5,7 @@ import { revisionOf } from "@parlance/mcp/protocol";
 import { type CheckReport, type Expectation, reportOf } from "@parlance/wire";
 import { stillStarting } from "../../shared/client/converse.js";
 import { hasAuthorization, signInRemedy } from "../../shared/client/sign-in.js";
+import type { WantedCall } from "../../shared/client/tool-arguments.js";
 import { keyRemedy, missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
@@ -25,6 +26,8 @@ export interface CheckTargetOptions {
   readonly timeout: number;
   /** Default: every revision. */
   readonly revision?: readonly string[];
+  /** The calls of tools to make. */
+  readonly calls: readonly WantedCall[];
   /** Whether to show passed probes, too. */
   readonly all?: true;
   /** Whether to report features of tool definitions that model providers refuse. */
@@ -53,6 +56,7 @@ export async function checkTarget(
     timeout,
     signal: interrupt.stop,
     except,
+    calls: options.calls,
     refused: { foreign: options.foreignTokenEnv, otherUser: options.otherTokenEnv },
     onProgress: (words) => err.status(words),
     onSlowStart: (milliseconds) => err.print(err.style.dim(stillStarting(milliseconds))),

@@ -11,6 +11,7 @@ import {
 } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
+import { parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -36,6 +37,7 @@ type Concern = CheckReport["failOn"][number];
 
 interface CheckFlags extends ConversationFlags {
   readonly revision?: readonly string[];
+  readonly call?: readonly string[];
   readonly all?: true;
   readonly record?: string;
   readonly failOn?: readonly Concern[];
@@ -73,13 +75,14 @@ Exit codes:
 
 const about = `Check a recording, or a server, against the rules of the protocol, on a terminal
 or in CI. A server is examined in each revision that it supports, by
-probes from outside. Tools are called only if they are marked read-only, or
-without their required arguments if they are not marked destructive: a server
-that checks arguments refuses that.`;
+probes from outside. Tools are called only if they are marked read-only or named
+by --call, or without their required arguments if they are not marked destructive:
+a server that checks arguments refuses that.`;
 
 const examples = `Examples:
   parlance check last
   parlance check -- node server.js
+  parlance check --call 'add a:=2 b:=3' -- node server.js
   parlance check https://example.com/mcp --format junit
   parlance check run.parlance.jsonl --fail-on must,pending --expect 'count(tool:search)>=1'
   parlance check run.parlance.jsonl --format sarif > parlance.sarif`;
@@ -104,6 +107,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .addOption(new Option("--format <format>", "the format of the report").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
     .option("--revision <version>", "examine the server in this revision only; may be repeated", readRevision)
+    .option("--call <call>", 'also call this tool, twice at once; may be repeated: --call "add a:=2 b:=3"', collect)
     .option("--all", "also show the probes that passed")
     .option("--record <file>", "record the conversation with the server to this file")
     .option(
@@ -161,10 +165,11 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
   const { expect: expectations, except } = flags;
   if (except.size > 0) err.print(err.style.dim(`left out: ${[...except].join(", ")}`));
   if (path === undefined) {
+    const calls = (flags.call ?? []).map(parseCall);
     const target = await withKeptToken(await chooseTarget(word, command, flags));
     // Many messages of an examination need no response; the probes report missing ones.
     const failOn = flags.failOn ?? defaultConcerns.filter((concern) => concern !== "pending");
-    return checkTarget(target, { ...flags, failOn, expectations, format }, invocation);
+    return checkTarget(target, { ...flags, calls, failOn, expectations, format }, invocation);
   }
   err.status("reading the recording");
   // The output quotes the recording, so its secrets are covered as `parlance redact` covers them.

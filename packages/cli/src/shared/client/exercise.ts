@@ -229,7 +229,8 @@ export async function readList(
 }
 
 /** A tool with a default schema: without one, any arguments are allowed. */
-function toolOf(value: unknown): Tool | undefined {
+/** An item of a list as a tool; undefined if it is none. */
+export function toolOf(value: unknown): Tool | undefined {
   if (!isObject(value) || typeof value.name !== "string") return undefined;
   const { inputSchema = null } = value;
   if (inputSchema !== null && !isObject(inputSchema)) return undefined;

@@ -8,6 +8,7 @@ import {
   type RawClient,
   type Verdict,
 } from "@parlance/wire";
+import type { WantedCall } from "../../../shared/client/tool-arguments.js";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
 import { type Access, failed, type Probe, type ProbeOutcome, passed, Subject, verdictOf } from "./probe.js";
@@ -61,6 +62,8 @@ export interface ExamineOptions {
   readonly signal: AbortSignal;
   /** Tokens that the server must refuse. Default: none. */
   readonly refused?: Pick<Access, "foreign" | "otherUser">;
+  /** The calls of tools that the user wants. Default: none. */
+  readonly calls?: readonly WantedCall[];
   /** The ids of probes that are not run. Default: none. */
   readonly except?: ReadonlySet<string>;
   /** Called with the current step, in words. */
@@ -160,7 +163,10 @@ class RevisionExamination {
     }
     this.#known.lostAfter = undefined;
     for (const probe of this.#probes) {
-      const result = await this.#ask(probe, subject);
+      const result = await this.#ask(probe, subject).catch(async (error: unknown) => {
+        await client.close();
+        throw error;
+      });
       if (this.#options.signal.aborted) break; // An interrupted probe has no response to judge.
       if (result === undefined) continue;
       results.push(result);
@@ -213,7 +219,7 @@ class RevisionExamination {
     const { timeout, onSlowStart } = this.#options;
     const before = performance.now();
     const client = this.#dial();
-    const subject = new Subject(client, messagesOf(this.#revision.version), this.#access);
+    const subject = new Subject(client, messagesOf(this.#revision.version), this.#access, this.#options.calls);
     const isFirst = this.#known.slowest === undefined;
     const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();

@@ -17,6 +17,7 @@ import {
   specOf,
   type Verdict,
 } from "@parlance/wire";
+import type { WantedCall } from "../../../shared/client/tool-arguments.js";
 
 /** A request to a server, with the judgement of the response and the sentence that requires it. */
 export interface Probe extends Requirement {
@@ -26,7 +27,7 @@ export interface Probe extends Requirement {
   readonly endsConversation?: true;
   /** Whether it works without a token on a server that requires one. */
   readonly needsNoToken?: true;
-  /** Runs the probe. Rejects only for a bug of this program. */
+  /** Runs the probe. Rejects with a Failure for a wanted call of a tool that the server does not have, else only for a bug of this program. */
   readonly ask: (subject: Subject) => Promise<ProbeOutcome>;
 }
 
@@ -93,6 +94,12 @@ export interface Access {
   readonly otherUser: string | undefined;
 }
 
+/** A call of a tool. */
+export interface ToolCall {
+  readonly name: unknown;
+  readonly args: JsonObject;
+}
+
 /** A server in one revision, while it is examined. */
 export class Subject {
   readonly revision: Revision;
@@ -101,13 +108,16 @@ export class Subject {
   capabilities: JsonObject = {};
   /** The access over HTTP; undefined for another transport. */
   readonly access: Access | undefined;
+  /** The calls that the user wants, beside those that need no asking. */
+  readonly wanted: readonly WantedCall[];
   readonly #client: RawClient;
   #lastId = 100;
   #openingStatus: number | undefined;
 
-  constructor(client: RawClient, messages: Messages, access?: Access) {
+  constructor(client: RawClient, messages: Messages, access?: Access, wanted: readonly WantedCall[] = []) {
     this.#client = client;
     this.access = access;
+    this.wanted = wanted;
     this.messages = messages;
     this.revision = messages.revision;
     client.onRequest = (request) => {
@@ -153,11 +163,11 @@ export class Subject {
     return this.send(this.request(id, method, params), id, http);
   }
 
-  /** Calls a tool without arguments, and asks for its progress: the rules on that are for servers that send some. */
-  callEmpty(name: unknown): Promise<RawReply> {
+  /** Calls a tool, and asks for its progress: the rules on that are for servers that send some. */
+  call({ name, args }: ToolCall): Promise<RawReply> {
     const id = this.nextId();
     const { _meta = {} } = this.#meta();
-    return this.ask(methods.callTool, { name, arguments: {}, _meta: { ..._meta, progressToken: id } }, id);
+    return this.ask(methods.callTool, { name, arguments: args, _meta: { ..._meta, progressToken: id } }, id);
   }
 
   /** The text of a request as `ask` sends it. */

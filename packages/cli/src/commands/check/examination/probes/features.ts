@@ -1,5 +1,8 @@
+import type { Tool } from "@parlance/mcp";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema, type RawReply } from "@parlance/wire";
+import { findTool, toolOf } from "../../../../shared/client/exercise.js";
+import { argumentsFor } from "../../../../shared/client/tool-arguments.js";
 import {
   asNote,
   describe,
@@ -13,6 +16,7 @@ import {
   quoted,
   type Subject,
   skipped,
+  type ToolCall,
 } from "../probe.js";
 
 const unknown = "parlance-no-such-thing";
@@ -90,11 +94,11 @@ export const argumentsProbe: Probe = {
   ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
 };
 
-/** Runs a tool that has no effect and needs nothing. */
+/** Runs a tool that has no effect and needs nothing, and makes the calls that the user wants. */
 export const readOnlyProbe: Probe = {
   id: "XF-8",
   level: "may",
-  demands: "A read-only tool without required arguments can be called",
+  demands: "A tool that is read-only and needs no arguments, or that --call names, can be called",
   sentence: "To invoke a tool, clients send a `tools/call` request:",
   page: "server/tools#calling-tools",
   ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
@@ -250,11 +254,41 @@ function reading(tools: readonly JsonObject[]): readonly JsonObject[] {
   return tools.filter((each) => isReadOnly(each) && !needsArguments(each)).slice(0, mostCalls);
 }
 
-/** The names of the tools that may be called with no arguments: one that runs, and one that refuses. */
-export async function namesOfCallable(subject: Subject): Promise<readonly unknown[]> {
-  if (!subject.offers("tools")) return [];
-  const tools = await subject.list(methods.listTools, "tools");
-  return [reading(tools)[0], refusing(tools)[0]].flatMap((tool) => (tool === undefined ? [] : [tool.name]));
+/** The calls that are made at the same time: those that are wanted, and without arguments one that runs and one that is refused. */
+export async function callsAtOnce(subject: Subject): Promise<readonly ToolCall[]> {
+  const wanted = await wantedCalls(subject);
+  const tools = subject.offers("tools") ? await subject.list(methods.listTools, "tools") : [];
+  const empty = [reading(tools)[0], refusing(tools)[0]].flatMap((tool) =>
+    tool === undefined ? [] : [emptyCall(tool)],
+  );
+  return [...wanted, ...empty];
+}
+
+function emptyCall({ name }: JsonObject): ToolCall {
+  return { name, args: {} };
+}
+
+/** The calls that the user wants, with arguments of the types in the schemas. @throws Failure for a tool that the server does not have */
+async function wantedCalls(subject: Subject): Promise<readonly ToolCall[]> {
+  if (subject.wanted.length === 0) return [];
+  const tools = subject.offers("tools") ? await allTools(subject) : [];
+  return subject.wanted.map(({ tool, args }) => ({
+    name: tool,
+    args: argumentsFor(args, findTool(tool, tools).inputSchema),
+  }));
+}
+
+/** The tools of all pages. */
+async function allTools(subject: Subject): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
+    const { answer } = await subject.ask(methods.listTools, params);
+    const { tools: items, nextCursor: cursor } = isObject(answer?.result) ? answer.result : {};
+    if (Array.isArray(items)) tools.push(...items.flatMap((item) => toolOf(item) ?? []));
+    if (typeof cursor !== "string") break;
+    params = { cursor };
+  }
+  return tools;
 }
 
 async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
@@ -263,8 +297,8 @@ async function callWithoutArguments(subject: Subject): Promise<ProbeOutcome> {
   if (callable.length === 0)
     return skipped(`no tool needs arguments${tools.some(needsArguments) ? " that is not marked destructive" : ""}`);
   let note: ProbeOutcome | undefined;
-  for (const { name } of callable) {
-    const found = refusalOf(subject, name, await subject.callEmpty(name));
+  for (const tool of callable) {
+    const found = refusalOf(subject, tool.name, await subject.call(emptyCall(tool)));
     if (found.is === "failed" && found.doubt === undefined) return found;
     if (found.is === "failed") note ??= found; // Another tool may run.
   }
@@ -307,11 +341,11 @@ export const noReadOnlyTool: ProbeOutcome = skipped("no tool is marked read-only
 
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const callable = reading(tools);
-  if (callable.length === 0) return noReadOnlyTool;
-  for (const { name } of callable) {
-    const found = expectResult(await subject.callEmpty(name));
-    if (found.is === "failed") return { ...found, says: `${quoted(name)}: ${found.says}` };
+  const calls = [...reading(tools).map(emptyCall), ...(await wantedCalls(subject))];
+  if (calls.length === 0) return noReadOnlyTool;
+  for (const call of calls) {
+    const found = expectResult(await subject.call(call));
+    if (found.is === "failed") return { ...found, says: `${quoted(call.name)}: ${found.says}` };
   }
   return passed;
 }

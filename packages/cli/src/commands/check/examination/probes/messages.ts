@@ -14,7 +14,7 @@ import {
   quoted,
   type Subject,
 } from "../probe.js";
-import { namesOfCallable } from "./features.js";
+import { callsAtOnce } from "./features.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";
 
@@ -151,10 +151,10 @@ export const messageProbes: readonly Probe[] = [
     page: `${jsonRpc}#response_object`,
     async ask(subject) {
       const method = ping(subject);
-      const names = await namesOfCallable(subject);
+      const ownCalls = await callsAtOnce(subject);
       const pings = Array.from({ length: 20 }, () => subject.ask(method));
       // Handlers of tools overlap as nothing else does. They may be slow: R-5 finds what has a wrong id, whether or not all respond.
-      const calls = [...names, ...names].map((name) => subject.callEmpty(name));
+      const calls = [...ownCalls, ...ownCalls].map((call) => subject.call(call));
       const replies = await Promise.all(pings);
       await Promise.all(calls);
       const missing = replies.filter(({ answer }) => answer === undefined).length;
