@@ -210,6 +210,13 @@ test("a prompt takes other words for its arguments", async () => {
   registration.update({ arguments: { name: {} } });
 });
 
+test("the compiler knows what an argument may have, as a completion is a member of the prompt", () => {
+  const define = (): unknown =>
+    // @ts-expect-error The function belongs into `complete`, beside `arguments`.
+    createServer(serverInfo).prompt("p", { arguments: { a: { required: true, complete: () => ["x"] } } }, ({ a }) => a);
+  expect(define).toThrow('The argument a: unknown member "complete"');
+});
+
 test("the compiler knows which arguments there are", () => {
   const server = createServer(serverInfo);
   server.prompt("a", { arguments: { code: { required: true }, tone: { required: false }, name: {} } }, (args) => {

@@ -20,6 +20,7 @@ import {
   type FeatureSettings,
 } from "./features/feature.js";
 import {
+  type KnownWords,
   type PromptArguments,
   type PromptDefinition,
   type PromptHandler,
@@ -168,7 +169,7 @@ export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
    */
   prompt<const Arguments extends PromptArguments | undefined = undefined>(
     name: string,
-    definition: PromptDefinition<Arguments>,
+    definition: PromptDefinition<Arguments> & KnownWords<Arguments>,
     handler: PromptHandler<Arguments>,
   ): PromptRegistration<Arguments>;
 

@@ -265,6 +265,17 @@ type ArgumentWords = Omit<PromptArgument, "name">;
 /** Arguments of a prompt: by name, as descriptions or schemas, or one Standard Schema of an object of strings. */
 export type PromptArguments = Readonly<Record<string, ArgumentWords>> | StandardSchema | RawShape;
 
+/** Refuses members that the words for an argument do not have: a type parameter takes any. */
+export type KnownWords<Arguments> = Arguments extends StandardSchema | RawShape | undefined
+  ? unknown
+  : {
+      readonly arguments?: {
+        readonly [Name in keyof Arguments]: {
+          readonly [Word in Exclude<keyof Arguments[Name], keyof ArgumentWords>]: never;
+        };
+      };
+    };
+
 /** The type of arguments that may replace others: the same names, so that the handler gets the arguments that it expects. */
 export type ReplaceableArguments<Arguments> = Arguments extends StandardSchema | RawShape | undefined
   ? Arguments
