@@ -35,6 +35,10 @@ test.concurrent.each([
     "the target comes before tools\n  → parlance list http://localhost/mcp tools\n",
   ],
   [["call", "add", "node x.js", "a=1"], 'the target comes before add\n  → parlance call "node x.js" add a=1\n'],
+  [
+    ["read", "notes://1", "http://localhost/mcp"],
+    "the target comes before notes://1\n  → parlance read http://localhost/mcp notes://1\n",
+  ],
   [["read", "notes", "./server.js"], "the target comes before notes\n  → parlance read ./server.js notes\n"],
   [["list", "node x", "tolls"], "did you mean tools?"],
   [

@@ -89,7 +89,8 @@ function targetWords(
 ): TargetWords {
   const [target, rest] = command === undefined || words === undefined ? [given[0], given.slice(1)] : [undefined, given];
   const [first = "", second = "", ...others] = given;
-  if (command === undefined && words !== undefined && /^@?[\w-]+$/.test(first) && looksLikeTarget(second)) {
+  const isName = /^(?:@?[\w-]+|[a-z][\w+.-]*:\/.*)$/i.test(first) && !looksLikeTarget(first);
+  if (command === undefined && words !== undefined && isName && looksLikeTarget(second)) {
     const [quoted] = /\s/.test(second) ? [JSON.stringify(second)] : [second];
     throw usageFailure(`the target comes before ${first}`, `parlance ${[name, quoted, first, ...others].join(" ")}`);
   }
