@@ -250,6 +250,16 @@ test("the traffic of clients over HTTP is shown and recorded, also after a chang
   expect((await startInForm(["serve", join(folder, "server.js"), "--traffic"]).ended).code).toBe(1);
 });
 
+test("for a person, traffic ends with the place of its recording", async () => {
+  const { folder } = project();
+  const PARLANCE_RECORDINGS = join(folder, "recordings");
+  const args = ["serve", join(folder, "server.js"), "--http", "0", "--traffic"];
+  const running = startInForm(args, { PARLANCE_RECORDINGS });
+  await running.until("Ctrl-C ends it");
+  running.interrupt();
+  expect((await running.ended).stdout).toContain(`recorded to ${PARLANCE_RECORDINGS}/`);
+});
+
 test("what cannot be served is refused, with the remedy", async () => {
   const { folder } = project();
   const serveIt = (name: string, ...flags: readonly string[]) =>

@@ -56,6 +56,7 @@ export async function showTraffic({ port, allowedOrigins, output, json }: Traffi
       async close() {
         await proxy.close();
         await recorder.end();
+        if (!json) output.print(output.style.dim(`recorded to ${path}`));
       },
     };
   } catch (error) {
