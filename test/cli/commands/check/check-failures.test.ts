@@ -250,3 +250,14 @@ async function checked(entries: readonly Entry[], ...flags: readonly string[]): 
   await writeFile(join(folder.path, "one.parlance.jsonl"), entries.map(encodeEntry).join(""));
   return await check(folder, ...flags); // Before the folder is gone.
 }
+
+test("a server that writes no line feeds speaks no revision, which is said with the remedy", async () => {
+  const program = `process.stdin.on("data", (chunk) => {
+    const { id } = JSON.parse(String(chunk).split("\\n")[0]);
+    process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
+  });`;
+  const { code, stderr } = await parlance(["check", "--timeout", "300ms", "--", process.execPath, "-e", program]);
+  expect(stderr).toContain("initialize was not answered: an answer without a line feed\n");
+  expect(stderr).toContain("  → write a line feed after each message, as console.log does: parlance explain S-1\n");
+  expect(code).toBe(4);
+});

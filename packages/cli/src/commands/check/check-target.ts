@@ -8,7 +8,7 @@ import { hasAuthorization, signInRemedy } from "../../shared/client/sign-in.js";
 import type { WantedCall } from "../../shared/client/tool-arguments.js";
 import { keyRemedy, missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure } from "../../shared/failure.js";
+import { Failure, lineFeedRemedy } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printReport, type ReportFormat } from "../../shared/output/report.js";
@@ -17,6 +17,7 @@ import { routeTo } from "../../shared/target/route.js";
 import type { Target } from "../../shared/target/target.js";
 import { spanText } from "../explain/explanation.js";
 import { type Examination, examine } from "./examination/examine.js";
+import { isSilence } from "./examination/probe.js";
 import { examinationLines, examinationValue, lastStderrLines, stderrLines } from "./examination-view.js";
 
 type Concern = CheckReport["failOn"][number];
@@ -129,14 +130,15 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
   const isReached = conversation.rows.some(({ entry }) => entry.k === "h" && entry.ph === "res");
   if (lost?.k === "h" && lost.why !== undefined && !isReached && target.kind === "url")
     throw unreachable(title, escapeControls(await reasonOf(target.url, lost.why)));
-  const isSilent = revisions.every(({ notSpoken }) => notSpoken?.endsWith("no answer in time"));
+  const isSilent = revisions.every(({ notSpoken }) => isSilence(notSpoken));
+  const isUnfinished = revisions.every(({ notSpoken }) => notSpoken?.endsWith("an answer without a line feed"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
   const [start] = conversation.rows.flatMap(({ entry }) => (entry.k === "e" ? [entry.s] : []));
   const stderr = start === undefined ? [] : stderrLines(conversation, start); // It was started again for each revision.
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
     exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
     seen: [...reasonLines(revisions), ...lastStderrLines(stderr)],
-    remedy: missingVariableRemedy(stderr) ?? "parlance doctor finds out why",
+    remedy: missingVariableRemedy(stderr) ?? (isUnfinished ? lineFeedRemedy : "parlance doctor finds out why"),
   });
 }
 

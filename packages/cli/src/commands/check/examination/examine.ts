@@ -11,7 +11,7 @@ import {
 import type { WantedCall } from "../../../shared/client/tool-arguments.js";
 import { openRawClient } from "../../../shared/target/raw-client.js";
 import type { Route } from "../../../shared/target/route.js";
-import { type Access, failed, type Probe, type ProbeOutcome, passed, Subject, verdictOf } from "./probe.js";
+import { type Access, failed, isSilence, type Probe, type ProbeOutcome, passed, Subject, verdictOf } from "./probe.js";
 import { authorizationProbes } from "./probes/authorization.js";
 import { featureProbes } from "./probes/features.js";
 import { httpProbes } from "./probes/http.js";
@@ -225,7 +225,7 @@ class RevisionExamination {
     const opened = await subject.open();
     clearTimeout(slow);
     // A silent server does not get the long timeout again.
-    const took = opened.is === "failed" && opened.says.endsWith("no answer in time") ? 0 : performance.now() - before;
+    const took = opened.is === "failed" && isSilence(opened.says) ? 0 : performance.now() - before;
     this.#known.slowest = Math.max(this.#known.slowest ?? 0, took);
     return { client, subject, opened };
   }

@@ -283,6 +283,11 @@ export class Subject {
   }
 }
 
+/** Whether a finding is that no answer has come, or none that could be read. */
+export function isSilence(says: string | undefined): boolean {
+  return /(?:no answer in time|an answer without a line feed)$/.test(says ?? "");
+}
+
 /** Why there is no answer: the status of an HTTP response without a message, or the silence. */
 function unanswered(method: string, { silence, http }: RawReply): string {
   if (http === undefined) return `${method} was not answered: ${silence}`;
