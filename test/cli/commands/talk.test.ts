@@ -29,9 +29,9 @@ test.concurrent("a talk in the handshake era opens in three frames, lists, and c
     "6 client req tools/call",
     "7 server res tools/call ↔6",
     "8 client req tools/call",
-    "9 server ntf notifications/progress",
-    "10 server ntf notifications/progress",
-    "11 server ntf notifications/progress",
+    "9 server ntf notifications/progress ↔8",
+    "10 server ntf notifications/progress ↔8",
+    "11 server ntf notifications/progress ↔8",
     "12 server res tools/call ↔8",
   ]);
   expect(stderr).toBe("");

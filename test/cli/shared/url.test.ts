@@ -33,7 +33,7 @@ const handshake = [
   "4 client req tools/list",
   "5 server res tools/list ↔4",
   "6 client req tools/call",
-  "7 server ntf notifications/progress",
+  "7 server ntf notifications/progress ↔6",
   "8 server res tools/call ↔6",
 ];
 const stateless = [
@@ -42,7 +42,7 @@ const stateless = [
   "3 client req tools/list",
   "4 server res tools/list ↔3",
   "5 client req tools/call",
-  "6 server ntf notifications/progress",
+  "6 server ntf notifications/progress ↔5",
   "7 server res tools/call ↔5",
 ];
 

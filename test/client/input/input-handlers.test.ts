@@ -65,7 +65,7 @@ test.each(withForms)(
   async (revision) => {
     const hasty: InputHandlers = { elicitation: () => ({ action: "accept", content: { name: "A" } }) };
     expect(await errorOf(answered(revision, "book", hasty))).toMatchObject({
-      message: expect.stringMatching(/the form that was filled in does not allow it: \/name /) as unknown,
+      message: expect.stringMatching(/the answer does not fit the form: \/name /) as unknown,
     });
   },
 );
@@ -305,7 +305,7 @@ describe("a server's request", () => {
     const elicit = (): never => ({ action: "accept", content: { name: "A", mail: "nowhere" } }) as never;
     expect(await replied("elicitation/create", form, { elicitation: elicit })).toEqual({
       code: -32_603,
-      message: expect.stringMatching(/^the form that was filled in does not allow it: \/name .*; \/mail /) as unknown,
+      message: expect.stringMatching(/^the answer does not fit the form: \/name .*; \/mail /) as unknown,
     });
   });
 

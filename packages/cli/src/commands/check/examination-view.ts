@@ -147,11 +147,11 @@ function violationLines(bad: CheckReport["verdicts"], isRecorded: boolean, look:
 /** The maximum number of other messages that an entry names. */
 const mostNamed = 3;
 
-/** `and 5 more, also in tools/call add, tools/call sub`. */
+/** `5 more like it, also in tools/call add, tools/call sub`. */
 function othersText({ about }: CheckReport["verdicts"][number], others: CheckReport["verdicts"]): string {
   const named = [...new Set(others.flatMap((each) => each.about ?? []))].filter((name) => name !== about);
   const where = [...named.slice(0, mostNamed).map(escapeControls), ...(named.length > mostNamed ? ["…"] : [])];
-  return `and ${others.length} more${where.length === 0 ? "" : `, also in ${where.join(", ")}`}`;
+  return `${others.length} more like it${where.length === 0 ? "" : `, also in ${where.join(", ")}`}`;
 }
 
 /** The findings by model provider, each with its place and the provider's documentation. */

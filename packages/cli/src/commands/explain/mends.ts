@@ -230,7 +230,7 @@ export const mends: Readonly<Record<string, Mend>> = {
     says: "Send the progressToken of the request itself, as it is; without one send no progress",
     code: "const { progressToken } = request.params._meta ?? {};",
   },
-  "P-3": { says: "Count progress upwards only" },
+  "P-3": { says: "Count progress upwards only, and keep the token of a call in no variable that calls share" },
   "P-4": {
     says: "Send the response after the last progress, and wait for what runs beside it; keep the token of a call in no variable that calls share",
   },

@@ -86,7 +86,8 @@ function messageOf(message: WireMessage): Unmarked {
   const { kind, concerns, id } = message;
   const method = message.method ?? concerns?.request.method;
   const latency = latencyOf(message);
-  const pair = kind === "res" || kind === "err" ? pairOf(message) : undefined;
+  // Of a request, its response is not yet known; a notification may be about a request, as progress is.
+  const pair = kind === "ntf" ? concerns?.request.frame.n : kind === "req" ? undefined : pairOf(message);
   return {
     kind: kind === "none" ? "noise" : kind,
     detail: detailOf(message, method),

@@ -9,7 +9,9 @@ export const filterHelp = `A <filter> joins conditions: tool:search lat>500ms -v
   n t dir kind method tool uri prompt id pair lat size verdict rule who session
   code status header.<name> stderr note, and JSON pointers: /result/isError=true
   field:value   equal, with * and ?, or a range: t:1.2..1.9
-  = != > < >= <= ~regex has     pair(44)     call(7)     word "words" /regex/i
+  = != > < >= <= ~regex has     word "words" /regex/i
+  pair(44)      the request in frame 44, and its response
+  call(7)       all that belongs to requests with the id 7
   and (or a space), or, not (or -), parentheses`;
 
 /** Parses a filter of the command line. @throws Failure that points at the error */

@@ -50,7 +50,7 @@ export function readForm({ requestedSchema }: JsonObject): ElicitationForm {
       const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
       return andThen(check(filled), (checked) => {
         if (checked.ok) return filled as Content; // The check has validated its values.
-        const why = `the form that was filled in does not allow it: ${describe(checked.errors)}`;
+        const why = `the answer does not fit the form: ${describe(checked.errors)}`;
         // The error goes to the server: the client does not know which of its calls a request belongs to.
         throw new RpcError(codes.internalError, why);
       });
