@@ -176,6 +176,7 @@ const byChunk = `
 
 test.each([
   ["sends the progress token as another type", { BEFORE: "progress(String(token))" }, byLine, ["P-1"]],
+  ["takes the id for the progress token", { BEFORE: "progress(id)" }, byLine, ["P-1"]],
   ["sends progress after the result", { AFTER: "progress(token)" }, byLine, ["P-4"]],
   ["decodes each chunk of stdin by itself", {}, byChunk, ["R-5", "XM-13"]],
   ["answers a cancellation", { CANCELLED: "send({ id, result: {} })" }, byLine, ["R-7", "XM-10"]],

@@ -109,7 +109,7 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
 }
 
 const noToolRan =
-  "no tool ran: check runs only tools that are marked read-only and need no arguments, and calls others without their arguments to see that this is refused; --call 'add a:=2 b:=3' has it call the tool add";
+  "no tool ran: check runs only tools that are marked read-only and need no arguments, and calls others without their arguments to see that this is refused; --call 'tool name=text' has it call a tool, with arguments";
 
 /** Whether a server with tools has none, in any revision, that may be run without asking anybody, nor has run one all the same. */
 function ranNoTool(revisions: readonly RevisionResult[]): boolean {

@@ -94,6 +94,9 @@ export interface Access {
   readonly otherUser: string | undefined;
 }
 
+/** Progress tokens that are numbers are above the ids. */
+const firstToken = 1_000_000;
+
 /** A call of a tool. */
 export interface ToolCall {
   readonly name: unknown;
@@ -167,7 +170,9 @@ export class Subject {
   call({ name, args }: ToolCall): Promise<RawReply> {
     const id = this.nextId();
     const { _meta = {} } = this.#meta();
-    return this.ask(methods.callTool, { name, arguments: args, _meta: { ..._meta, progressToken: id } }, id);
+    // A number and a text in turn, and never an id: a server may take one for the other.
+    const progressToken = id % 2 === 0 ? id + firstToken : `token ${id}`;
+    return this.ask(methods.callTool, { name, arguments: args, _meta: { ..._meta, progressToken } }, id);
   }
 
   /** The text of a request as `ask` sends it. */

@@ -341,10 +341,15 @@ export const noReadOnlyTool: ProbeOutcome = skipped("no tool is marked read-only
 
 async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const tools = await subject.list(methods.listTools, "tools");
-  const calls = [...reading(tools).map(emptyCall), ...(await wantedCalls(subject))];
+  const wanted = await wantedCalls(subject);
+  const calls = [...reading(tools).map(emptyCall), ...wanted];
   if (calls.length === 0) return noReadOnlyTool;
   for (const call of calls) {
-    const found = expectResult(await subject.call(call));
+    const reply = await subject.call(call);
+    const result = reply.answer?.result;
+    // What the user has named is meant to succeed.
+    const isRefused = wanted.includes(call) && isObject(result) && result.isError === true;
+    const found = isRefused ? failed(`the tool failed: ${describe(reply.answer ?? {})}`) : expectResult(reply);
     if (found.is === "failed") return { ...found, says: `${quoted(call.name)}: ${found.says}` };
   }
   return passed;
