@@ -57,6 +57,10 @@ export class ReplayInput implements Input {
   readonly #asked: Map<string, Entry>;
   readonly #once: Map<string, Kept>;
   readonly #running = new Map<string, Promise<unknown>>();
+  /** The requests of earlier rounds that this run has not come to yet. */
+  readonly #ahead: Set<string>;
+  /** The log messages of this run since it came to one of them. */
+  #held: (() => void)[] = [];
   readonly #open = new Map<string, ClientRequest>();
   /** Errors of input requests of this round that could not be made. */
   readonly #refusals = new Set<unknown>();
@@ -67,6 +71,7 @@ export class ReplayInput implements Input {
     this.#client = client;
     this.#once = new Map(Object.entries(before.once));
     this.#state = before.state;
+    this.#ahead = new Set(Object.keys(before.asked));
     this.#asked = new Map(
       Object.entries(before.asked).map(([key, entry]) => {
         const isNew = !("answer" in entry) && Object.hasOwn(responses, key);
@@ -93,8 +98,24 @@ export class ReplayInput implements Input {
     await Promise.allSettled(this.#running.values());
   }
 
-  /** The responses so far, for a handler that requests input by returning. */
+  /**
+   * Sends a log message. One that comes before a request of an earlier round is held: that round has sent it, so it is dropped when
+   * this run comes to the request, and sent if the run ends without it.
+   */
+  log(send: () => void): void {
+    if (this.#ahead.size === 0) send();
+    else this.#held.push(send);
+  }
+
+  /** Sends the log messages that no earlier round has sent. */
+  sendHeld(): void {
+    for (const send of this.#held.splice(0)) send();
+  }
+
+  /** The responses so far, for a handler that requests input by returning, which comes to no request a second time. */
   get answers(): InputResponses {
+    this.#ahead.clear();
+    this.sendHeld();
     return Object.fromEntries(
       [...this.#asked].flatMap(([key, entry]) => ("answer" in entry ? [[key, entry.answer]] : [])),
     );
@@ -141,6 +162,7 @@ export class ReplayInput implements Input {
     }
     this.#state = state;
     for (const [key, question] of Object.entries(questions)) {
+      if (this.#ahead.delete(key)) this.#held = [];
       const entry = this.#asked.get(key) ?? { question: fingerprint(question) };
       this.#asked.set(key, entry);
       if (!("answer" in entry)) this.#open.set(key, question);

@@ -104,17 +104,15 @@ export class OperationOfRevision implements Operation {
 
   /** Created on first use: most operations request no input. */
   get input(): Input | undefined {
+    if (this.#round !== undefined) return this.#replayOf(this.#round);
     const asked = { revision: this.revision, capabilities: this.client.capabilities };
-    if (this.#round !== undefined) this.replay ??= new ReplayInput(this.#round, asked);
-    else if (this.revision.era === "handshake") this.callbacks ??= callbackInput(this.#exchange, asked);
-    return this.replay ?? this.callbacks;
+    if (this.revision.era === "handshake") this.callbacks ??= callbackInput(this.#exchange, asked);
+    return this.callbacks;
   }
 
   get returned(): Returned {
     if (this.#round === undefined) return this.#returned;
-    const asked = { revision: this.revision, capabilities: this.client.capabilities };
-    this.replay ??= new ReplayInput(this.#round, asked);
-    return { answers: this.replay.answers, state: this.#round.rounds.state };
+    return { answers: this.#replayOf(this.#round).answers, state: this.#round.rounds.state };
   }
 
   get logLevel(): LoggingLevel | undefined {
@@ -154,9 +152,20 @@ export class OperationOfRevision implements Operation {
 
   notify(method: string, params?: Params): void {
     if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
-    if (method === notifications.message && !this.#logs(params)) return;
     requireMetaKeys(params, method);
+    if (method !== notifications.message) this.#send(method, params);
+    else if (!this.#logs(params)) return;
+    else if (this.#round === undefined || this.#round === firstRound) this.#send(method, params);
+    else this.#replayOf(this.#round).log(() => this.#send(method, params));
+  }
+
+  #send(method: string, params: Params | undefined): void {
     this.#exchange.notify(method, this.revision.down("notification", method, params));
+  }
+
+  #replayOf(round: Round): ReplayInput {
+    this.replay ??= new ReplayInput(round, { revision: this.revision, capabilities: this.client.capabilities });
+    return this.replay;
   }
 
   /** Whether the client requested log messages of this level. */
@@ -287,6 +296,7 @@ export function runRound(
 
 function succeeded(server: Servable, operation: OperationOfRevision, result: unknown): unknown {
   const { replay } = operation;
+  replay?.sendHeld();
   // An input request that the handler did not await takes precedence over its result.
   const asks = result instanceof InputRequired || (replay !== undefined && replay.open.size > 0);
   if (asks) return ask(server, operation, result);
@@ -296,6 +306,7 @@ function succeeded(server: Servable, operation: OperationOfRevision, result: unk
 
 /** A pending input request stops the handler with an error; it takes precedence over whatever the handler then throws. */
 function failed(server: Servable, operation: OperationOfRevision, error: unknown): unknown {
+  operation.replay?.sendHeld();
   if (operation.replay?.isStoppedBy(error) === true) return ask(server, operation, undefined);
   operation.callbacks?.end();
   throw errorOfRevision(error, operation.revision);
