@@ -277,6 +277,7 @@ describe("a call that the recorded client gave up", () => {
     expect(stdout).toMatch(/! still no answer: tools\/call slow \{"n":1\}\n$/);
     expect(readFileSync(again, "utf8")).toContain("notifications/cancelled");
     expect(code).toBe(0);
+    expect((await parlance(["replay", again, "--as", "client", "--strict", ...slowServer(3_600_000)])).code).toBe(2);
   });
 });
 

@@ -58,7 +58,8 @@ time, and compares it with the recording.`;
 const exits = `Exit codes:
   0  the conversation has ended
   1  the command line is wrong
-  2  with --strict: the conversation differs from the recorded one
+  2  with --strict: the conversation differs from the recorded one, or a call
+     has no answer in either
   3  the server could not be started or reached
   6  the recording is damaged`;
 
@@ -174,16 +175,24 @@ async function beClient(
     return strict === true ? exitCodes.violations : exitCodes.clean;
   }
   const comparison = compareConversations(recorded.conversation, conversation);
-  out.print(...comparisonLines(comparison, out), ...stillOpenLines(recorded.conversation, conversation, out));
+  const stillOpen = stillOpenLines(recorded.conversation, conversation, out);
+  out.print(...comparisonLines(comparison, out), ...stillOpen);
   if (page !== undefined) {
     err.print(err.style.dim(`recorded to ${path}; the page stays; Ctrl-C ends it`));
     await aborted(interrupt.stop);
     await page.close();
   }
-  return strict === true && !comparison.equal ? exitCodes.violations : exitCodes.clean;
+  const isGood = comparison.equal && stillOpen.length === 0;
+  return strict === true && !isGood ? exitCodes.violations : exitCodes.clean;
 }
 
-/** The calls that neither the recorded server nor this one has answered: no difference, and not what is hoped for. */
+/** The first HTTP status of a request that was not accepted. */
+const firstRefusal = 300;
+
+/**
+ * The calls that neither the recorded server nor this one has answered: no difference, and not what is hoped for. What HTTP has refused
+ * has its answer.
+ */
 function stillOpenLines(
   recording: Conversation,
   conversation: Conversation,
@@ -192,7 +201,10 @@ function stillOpenLines(
   return recording.sessions.flatMap((before) => {
     const after = conversation.sessions.find(({ name }) => name === before.name);
     const isOpen = ({ request, answer }: WireSession["operations"][number]): boolean =>
-      request.from === "client" && request.method !== methods.listen && answer === undefined;
+      request.from === "client" &&
+      request.method !== methods.listen &&
+      answer === undefined &&
+      (request.context.exchange?.response?.status ?? 0) < firstRefusal;
     return (after?.operations ?? []).filter(isOpen).flatMap(({ request: { method, params, value, idKey } }) => {
       const isSame = before.operations.some((each) => isOpen(each) && each.request.idKey === idKey);
       return isSame ? [`${style.yellow("!")} still no answer: ${messageText(method, targetOf(params), value)}`] : [];
