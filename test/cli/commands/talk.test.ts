@@ -96,6 +96,30 @@ test.concurrent("--call of a tool that is not there is a wrong command line, and
   expect(code).toBe(1);
 });
 
+test.concurrent("a server that does not read while its tool runs, and so never has its answer, is told why", async () => {
+  const program = `
+    const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    const lines = require("node:readline").createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    const serverInfo = { name: "deaf", version: "1" };
+    const results = {
+      initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo },
+      "tools/list": { tools: [{ name: "book", inputSchema: { type: "object" } }] },
+    };
+    const params = { message: "Sure?", requestedSchema: { type: "object", properties: {} } };
+    (async () => {
+      for (;;) {
+        const { id, method } = JSON.parse((await lines.next()).value ?? process.exit());
+        if (method in results) send({ id, result: results[method] });
+        if (method !== "tools/call") continue;
+        send({ id: "question", method: "elicitation/create", params });
+        await new Promise(() => undefined);
+      }
+    })();`;
+  const args = ["--revision", "2025-11-25", "--timeout", "2s", "--call", "book", "--answer", "accept"];
+  const { stderr } = await parlance(["talk", "--once", ...args, "--", process.execPath, "-e", program]);
+  expect(stderr).toContain("→ the server has its answer: does it read on while its tool runs?");
+});
+
 test.concurrent("--call on a server that declares no tools says so, and how to call one all the same", async () => {
   const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method } = JSON.parse(line);

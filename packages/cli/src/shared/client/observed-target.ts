@@ -30,6 +30,10 @@ export interface ObserveOptions {
   readonly onObservation: (observation: Observation) => void;
 }
 
+/** The remedy for a server that asks, and is silent after the answer. */
+const unreadRemedy =
+  "the server has its answer: does it read on while its tool runs? A loop that waits for each message before the next one does not; --timeout 2m waits longer";
+
 /** Milliseconds for which a server may go on to write after its input has ended. */
 const exitTime = 1_000;
 
@@ -130,8 +134,16 @@ export class ObservedTarget {
   failure(error: unknown, stage: Stage): Failure {
     if (this.#target.kind === "url") return toFailureAtUrl(error, stage);
     const failure = toFailure(error, stage);
-    const remedy = failure.exitCode === exitCodes.unreachable ? missingVariableRemedy(this.stderr) : undefined;
+    let remedy: string | undefined;
+    if (failure.exitCode === exitCodes.unreachable) remedy = missingVariableRemedy(this.stderr);
+    if (failure.exitCode === exitCodes.timeout && this.#endsWithAnswer) remedy = unreadRemedy;
     return remedy === undefined ? failure : failure.with({ remedy });
+  }
+
+  /** Whether the last message, but for notifications, answers a request of the server. */
+  get #endsWithAnswer(): boolean {
+    const last = this.conversation.recent.findLast(({ messages }) => messages.some(({ kind }) => kind !== "ntf"));
+    return last?.from === "client" && last.messages.some(({ kind }) => kind === "res" || kind === "err");
   }
 
   /** Opens a channel. The client calls it again if its first channel closed during the probe; a command is then started again. */
