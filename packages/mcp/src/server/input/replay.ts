@@ -100,10 +100,10 @@ export class ReplayInput implements Input {
 
   /**
    * Sends a log message. One that comes before a request of an earlier round is held: that round has sent it, so it is dropped when
-   * this run comes to the request, and sent if the run ends without it.
+   * this run comes to the request, and sent if the run ends without it. What is too much to hold is sent, perhaps again.
    */
   log(send: () => void): void {
-    if (this.#ahead.size === 0) send();
+    if (this.#ahead.size === 0 || this.#held.length >= mostHeld) send();
     else this.#held.push(send);
   }
 
@@ -183,6 +183,9 @@ export class ReplayInput implements Input {
     return value;
   }
 }
+
+/** The maximum number of log messages that are held. */
+const mostHeld = 1_000;
 
 /** A handler that exceeds the maximum of rounds. */
 export const tooManyRounds: string = `a call may request input in at most ${maxRounds} rounds`;
