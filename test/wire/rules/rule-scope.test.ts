@@ -1,6 +1,6 @@
 import { Conversation, type Rule } from "@parlance/wire";
 import { expect, test } from "vitest";
-import { recorded } from "../recording/recorded.js";
+import { recorded, type Said } from "../recording/recorded.js";
 import { asked, failed, talkOf, told } from "./talk.js";
 
 const talk = talkOf("2025-11-25");
@@ -46,4 +46,21 @@ test("a rule with channels looks at the frames of these channels", () => {
   expect(seenBy({ on: "frame", channels: ["stdout"] })).toEqual([2, 5, 6, 8]);
   expect(seenBy({ on: "frame", channels: ["stdin", "sse"] })).toEqual([1, 3, 4, 7, 9]);
   expect(seenBy({ on: "frame", channels: ["socket"] })).toEqual([]);
+});
+
+test.each([
+  ["a message that is none", "→ 42"],
+  ["text that is not JSON", "→ hello"],
+])("an error without an id after %s is no answer to the notification before it", (_what, other) => {
+  const said = recorded(
+    ...talk.opening(),
+    told("notifications/cancelled", { requestId: 8 }),
+    other as Said,
+    asked(2, "ping"),
+    '← {"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"}}',
+    talk.result(2),
+  );
+  const conversation = new Conversation();
+  for (const entry of said) conversation.push(entry);
+  expect(conversation.verdicts.map(({ rule }) => rule.id)).not.toContain("R-7");
 });

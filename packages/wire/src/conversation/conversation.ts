@@ -204,7 +204,7 @@ export class Conversation {
     const { fault } = json;
     if (continues !== undefined || fault?.cut === true || entry.cut !== undefined) row.kind = "frag";
     else if (fault === undefined) this.#readMessages(row, frame, session, exchange);
-    session.hasSentOther[frame.from] ||= row.messages.length === 0;
+    if (row.messages.length === 0) session.lastOther[frame.from] = frame.n;
   }
 
   #readMessages(row: OpenRow, frame: Frame, session: WireSession, exchange: OpenHttpExchange | undefined): void {

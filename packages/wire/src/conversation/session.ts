@@ -93,8 +93,8 @@ export class WireSession {
     client: undefined,
     server: undefined,
   };
-  /** Whether each side has sent something that is not a message. */
-  readonly hasSentOther: Record<Sender, boolean> = { client: false, server: false };
+  /** The number of the last frame of each side that is not a message; 0 if there is none. */
+  readonly lastOther: Record<Sender, number> = { client: 0, server: 0 };
   readonly #requests: Operations;
   #phase: HandshakePhase = "new";
   #agreed: Revision | undefined;
@@ -246,7 +246,7 @@ export class WireSession {
     this.contract.take(message, this);
     if (kind === "req") return this.#begin(message);
     if (kind === "none") {
-      this.hasSentOther[from] = true;
+      this.lastOther[from] = message.frame.n;
       this.#requests.noteNoMessage(message);
     }
     const { operation } = context;

@@ -239,7 +239,7 @@ export const jsonRpcRules: readonly Rule[] = [
       const { from, frame, id } = message;
       if (errorCode(message) !== codes.parseError || (id !== undefined && id !== "null")) return;
       // Over HTTP, servers send it for every body that they refuse.
-      if (frame.entry.req !== undefined || !session.isWhole || session.hasSentOther[otherSide(from)]) return;
+      if (frame.entry.req !== undefined || !session.isWhole || session.lastOther[otherSide(from)] > 0) return;
       yield { says: "every message so far was valid JSON", pointer: "/error/code" };
     },
   },

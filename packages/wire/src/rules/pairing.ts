@@ -154,7 +154,9 @@ function notificationBefore(message: WireMessage, session: WireSession): WireMes
     const code = errorCode(message);
     if (overHttp || code === codes.parseError || code === codes.invalidRequest) return undefined;
   }
-  if (session.last[side] === told || namesMethodOf(told, message)) return told;
+  if (namesMethodOf(told, message)) return told;
+  if (kind === "err" && session.lastOther[side] > told.frame.n) return undefined; // That may have no other answer.
+  if (session.last[side] === told) return told;
   // Over HTTP, it answers what was sent in its exchange; elsewhere a response since then shows that the notification was dealt with.
   const { [side]: latest, [from]: before } = session.last;
   const isLate = kind === "res" && before?.kind !== "ntf" && (before?.frame.n ?? 0) > told.frame.n;

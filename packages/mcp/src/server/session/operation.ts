@@ -249,7 +249,10 @@ export function errorOfRevision(error: unknown, { codes, version }: Revision): u
   const { code, message, data } = error;
   if (Object.values(codes).includes(code)) return error;
   if (code === specCodes.resourceNotFound) return new RpcError(codes.resourceNotFound, message, data, { cause: error });
-  return new Error(`revision ${version} has no error ${code}`, { cause: error });
+  const remedy = "MCP reserves −32099 to −32020, so throw an RpcError with a code outside of −32768 to −32000";
+  return new Error(`revision ${version} has no error ${code} (${JSON.stringify(message)}): ${remedy}`, {
+    cause: error,
+  });
 }
 
 /**
