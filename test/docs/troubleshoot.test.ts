@@ -215,6 +215,8 @@ const ofSdk: Readonly<Record<string, string>> = {
   "MCP error -32001: Request timed out": "shared/protocol.js",
   "Server does not support …": "server/index.js",
   "Client does not support …": "server/index.js",
+  "Structured content does not match the tool's output schema: …": "client/index.js",
+  "Received a progress notification for an unknown token: …": "shared/protocol.js",
   "Tool … has an output schema but no structured content was provided": "server/mcp.js",
   "Stateless transport cannot be reused across requests": "server/webStandardStreamableHttp.js",
   "Invalid Host: …": "server/middleware/hostHeaderValidation.js",

@@ -62,6 +62,33 @@ describe("B4: schemas of every library are taken as their users write them", () 
     expect(answers[2]).toMatch(/^Invalid arguments for tool echo:\n\/a: /);
   });
 
+  test.each<[string, () => Record<string, Schema>]>([
+    ["zod 4", () => ({ a: z.string(), b: z.string().optional().describe("B") })],
+    ["zod 3", () => ({ a: zod3.string(), b: zod3.string().optional().describe("B") })],
+  ])("optional fields of %s are fields of a tool, a prompt and a form", async (_library, shape) => {
+    const server = createServer(info);
+    server.tool("t", { inputSchema: shape() }, () => "");
+    server.prompt("p", { arguments: shape() as Record<string, never> }, () => "");
+    server.tool("ask", {}, async (_args, ctx) => (await ctx.elicit("?", shape() as unknown as Schema)).action);
+    let form: unknown;
+    const elicitation = ({ requestedSchema }: { requestedSchema?: unknown }): { action: "decline" } => {
+      form = requestedSchema;
+      return { action: "decline" };
+    };
+    await using client = await connect(server, { handlers: { elicitation } });
+    const [tool] = await client.tools.list().all();
+    const properties = { a: { type: "string" }, b: { type: "string", description: "B" } };
+    expect(tool?.inputSchema).toMatchObject({ properties, required: ["a"] });
+    expect(JSON.stringify(tool?.inputSchema)).not.toContain("anyOf");
+    const [prompt] = await client.prompts.list().all();
+    expect(prompt?.arguments).toEqual([
+      { name: "a", required: true },
+      { name: "b", description: "B" },
+    ]);
+    await client.tools.call("ask");
+    expect(form).toMatchObject({ properties, required: ["a"] });
+  });
+
   test("what is no field is left out, and every field's fault has its place", async () => {
     const { answers } = await served(
       { a: z.number(), b: z.object({ c: z.string() }) },

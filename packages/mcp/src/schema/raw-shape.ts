@@ -45,10 +45,14 @@ export function shapeProps(shape: RawShape): StandardProps {
 }
 
 function describe(fields: readonly Field[], side: "input" | "output"): Record<string, unknown> {
-  const described = fields.map((field) => ({ ...field, json: describeStandard(field.schema, field.props, side) }));
+  const described = fields.map(({ name, schema, props }) => {
+    const json = describeStandard(schema, props, side);
+    const isLeftOut = isOptional(schema, props, side);
+    return { name, isLeftOut, json: isLeftOut ? withoutUndefined(json) : json };
+  });
   const dialects = new Set(described.map(({ json }) => json.$schema));
   const [dialect] = dialects;
-  const required = described.filter(({ schema, props }) => !isOptional(schema, props, side)).map(({ name }) => name);
+  const required = described.filter(({ isLeftOut }) => !isLeftOut).map(({ name }) => name);
   return {
     ...(dialects.size === 1 && dialect !== undefined ? { $schema: dialect } : {}),
     type: "object",
@@ -77,6 +81,17 @@ function movedTo(place: string, json: unknown): unknown {
       return [keyword, values.has(keyword) ? argument : movedTo(place, argument)];
     }),
   );
+}
+
+/**
+ * The schema of an optional field without the choice of undefined. By itself, `z.string().optional()` of zod 3 is
+ * `{ anyOf: [{ not: {} }, { type: "string" }] }`: in an object, the field is not required instead.
+ */
+function withoutUndefined(json: JsonObject): JsonObject {
+  const { anyOf, ...rest } = json;
+  const [nothing, other, ...others] = Array.isArray(anyOf) ? (anyOf as readonly unknown[]) : [];
+  const isChoice = isObject(nothing) && isObject(nothing.not) && Object.keys(nothing.not).length === 0;
+  return isChoice && isObject(other) && others.length === 0 ? { ...other, ...rest } : json;
 }
 
 /** Whether the field may be missing on the given side. */

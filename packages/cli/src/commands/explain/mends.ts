@@ -114,7 +114,10 @@ export const mends: Readonly<Record<string, Mend>> = {
     says: "Check the arguments against the inputSchema before the tool runs, and return a result with isError that names what is missing",
     code: "return { content: [{ type: 'text', text: 'city is missing' }], isError: true };",
   },
-  "XF-8": { says: "Let a read-only tool without required arguments answer a call with {}, or correct its schema" },
+  "XF-8": {
+    says: "Let a read-only tool without required arguments answer a call with {}, or correct its schema. A tool that asks its user is for run, with --answer",
+    code: `parlance run --call 'book to=Oslo' --answer '{"seats":2}' -- node server.js`,
+  },
   "XF-9": { says: "Read the resources under the URIs that resources/list has" },
   "XF-10": { says: "Refuse an unknown URI with −32602, or before the stateless era with −32002" },
   "XF-11": { says: "Refuse an unknown prompt with −32602" },
