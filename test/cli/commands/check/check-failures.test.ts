@@ -149,7 +149,7 @@ const reading = `
     const serverInfo = { name: "planted", version: "1" };
     const tool = { name: "now", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } };
     if (method === "initialize") send({ id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo } });
-    else if (method === "tools/list") send({ id, result: { tools: [tool] } });
+    else if (method === "tools/list") send({ id, result: { tools: [tool, { name: "strict", inputSchema: { type: "object", required: ["x"] } }] } });
     else if (method === "ping") send({ id, result: {} });
     else if (method === "tools/call" && params.name === "now") call(id, params._meta?.progressToken);
     else if (method === "tools/call") send({ id, error: { code: -32602, message: "Unknown tool" } });

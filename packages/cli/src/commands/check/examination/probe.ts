@@ -115,6 +115,8 @@ export class Subject {
   readonly wanted: readonly WantedCall[];
   readonly #client: RawClient;
   #lastId = 100;
+  /** The number of calls of each tool. */
+  readonly #calls = new Map<unknown, number>();
   #openingStatus: number | undefined;
 
   constructor(client: RawClient, messages: Messages, access?: Access, wanted: readonly WantedCall[] = []) {
@@ -170,8 +172,10 @@ export class Subject {
   call({ name, args }: ToolCall): Promise<RawReply> {
     const id = this.nextId();
     const { _meta = {} } = this.#meta();
-    // A number and a text in turn, and never an id: a server may take one for the other.
-    const progressToken = id % 2 === 0 ? id + firstToken : `token ${id}`;
+    const calls = (this.#calls.get(name) ?? 0) + 1;
+    this.#calls.set(name, calls);
+    // Of each tool a number and a text in turn, and never an id: a server may take one for the other.
+    const progressToken = calls % 2 === 1 ? id + firstToken : `token ${id}`;
     return this.ask(methods.callTool, { name, arguments: args, _meta: { ..._meta, progressToken } }, id);
   }
 
