@@ -5,7 +5,7 @@ import * as z from "zod";
 
 const form = z.object({ name: z.string() });
 
-/** What a client is told while a tool runs whose forms it fills in with these names. */
+/** The log messages that a client receives from a tool, and the content of its result. The client fills in its forms with these names. */
 async function logged(server: Server, revision: string, ...names: readonly string[]): Promise<readonly unknown[]> {
   const told: unknown[] = [];
   let asked = 0;

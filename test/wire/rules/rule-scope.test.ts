@@ -49,7 +49,7 @@ test("a rule with channels looks at the frames of these channels", () => {
 });
 
 test.each([
-  ["a message that is none", "→ 42"],
+  ["JSON that is not a message", "→ 42"],
   ["text that is not JSON", "→ hello"],
 ])("an error without an id after %s is no answer to the notification before it", (_what, other) => {
   const said = recorded(

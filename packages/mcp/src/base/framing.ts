@@ -33,7 +33,7 @@ export interface UnfinishedFrame {
   readonly bytes: number;
   /** The first bytes as text, at most 64 KiB. */
   readonly head: string;
-  /** What is missing, as the end of a sentence: `the newline that ends it`. */
+  /** The missing part, in words that end a sentence, e.g. `the newline that ends it`. */
   readonly missing: string;
 }
 

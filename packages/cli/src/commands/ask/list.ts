@@ -155,7 +155,7 @@ interface Entry {
   readonly description: string;
   /** The arguments of a tool or prompt; for another item, its facts. */
   readonly details: readonly string[];
-  /** What a tool says of its effects. Default: nothing. */
+  /** The effects that a tool declares, e.g. `read-only`. Default: none. */
   readonly marks?: readonly string[];
 }
 
@@ -202,7 +202,7 @@ const entries: Readonly<Record<ListName, (item: JsonObject) => Entry>> = {
   }),
 };
 
-/** What a user wants to know of a tool before it is called. */
+/** The effects that the annotations of a tool declare. */
 function marksOf(annotations: unknown): readonly string[] {
   const { readOnlyHint, destructiveHint } = isObject(annotations) ? annotations : {};
   if (readOnlyHint === true) return ["read-only"];

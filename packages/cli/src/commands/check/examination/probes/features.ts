@@ -347,7 +347,7 @@ async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   for (const call of calls) {
     const reply = await subject.call(call);
     const result = reply.answer?.result;
-    // What the user has named is meant to succeed.
+    // A call that the user named should succeed.
     const isRefused = wanted.includes(call) && isObject(result) && result.isError === true;
     const found = isRefused ? failed(`the tool failed: ${describe(reply.answer ?? {})}`) : expectResult(reply);
     if (found.is === "failed") return { ...found, says: `${quoted(call.name)}: ${found.says}` };
