@@ -257,7 +257,8 @@ test("a server that writes no line feeds speaks no revision, which is said with 
     const { id } = JSON.parse(String(chunk).split("\\n")[0]);
     process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: {} }));
   });`;
-  const { code, stderr } = await parlance(["check", "--timeout", "300ms", "--", process.execPath, "-e", program]);
+  const flags = ["--revision", "2025-11-25", "--timeout", "800ms"]; // A start may take six times as long.
+  const { code, stderr } = await parlance(["check", ...flags, "--", process.execPath, "-e", program]);
   expect(stderr).toContain("initialize was not answered: an answer without a line feed\n");
   expect(stderr).toContain("  → write a line feed after each message, as console.log does: parlance explain S-1\n");
   expect(code).toBe(4);

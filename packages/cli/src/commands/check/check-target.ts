@@ -131,7 +131,7 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
   if (lost?.k === "h" && lost.why !== undefined && !isReached && target.kind === "url")
     throw unreachable(title, escapeControls(await reasonOf(target.url, lost.why)));
   const isSilent = revisions.every(({ notSpoken }) => isSilence(notSpoken));
-  const isUnfinished = revisions.every(({ notSpoken }) => notSpoken?.endsWith("an answer without a line feed"));
+  const isUnfinished = revisions.some(({ notSpoken }) => notSpoken?.endsWith("an answer without a line feed"));
   const said = conversation.rows.some(({ from, kind }) => from === "server" && kind !== "life");
   const [start] = conversation.rows.flatMap(({ entry }) => (entry.k === "e" ? [entry.s] : []));
   const stderr = start === undefined ? [] : stderrLines(conversation, start); // It was started again for each revision.
