@@ -196,6 +196,18 @@ test.each([
   expect(code).toBe(findings.length === 0 ? 0 : 2);
 });
 
+test("check --call of one of two tools asks for its progress with tokens of both types", async () => {
+  const script = reading
+    .replace("BEFORE", "progress(String(token))")
+    .replace("AFTER", "")
+    .replace("CANCELLED", "")
+    .replace("readOnlyHint: true", "readOnlyHint: false");
+  const flags = ["--revision", "2025-11-25", "--timeout", "2", "--call", "now"];
+  const { code, stdout } = await parlance(["check", ...flags, "--", process.execPath, "-e", `${script}${byLine}`]);
+  expect(stdout).toMatch(/^ *✖ P-1 /mu);
+  expect(code).toBe(2);
+});
+
 test("what still waits when a recording breaks off is not held against anyone", async () => {
   using folder = new RecordingFolder();
   const live: readonly Entry[] = recorded(...opening("2025-11-25", { server: { tools: {} } }), `→ ${call}`);
