@@ -1,4 +1,5 @@
 import { connect } from "@parlance/mcp/client";
+import { describeReport } from "@parlance/mcp/jsonrpc";
 import { createServer } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
 import { initialize, initializeResult, notification, parse, request, success } from "../testing/frames.js";
@@ -43,6 +44,36 @@ describe("loose names, where somebody asks to be lenient", () => {
     expect(played.sent.join()).not.toContain("$/");
     await client.close();
   });
+});
+
+test("a client takes progress whose token is the text of its number, and reports it once for each call", async () => {
+  await using played = play();
+  const progress: number[] = [];
+  const told: string[] = [];
+  const reports: string[] = [];
+  const opening = connect(played.dial, {
+    revision: "2025-11-25",
+    clock: played.clock,
+    onNotification: (method) => void told.push(method),
+    report: (each) => void reports.push(describeReport(each)),
+  });
+  const server = await played.next();
+  await server.next();
+  server.send(initializeResult(1, "2025-11-25"));
+  const client = await opening;
+  await server.next();
+  const call = client.tools.call("count", {}, { onProgress: (each) => progress.push(each.progress) });
+  expect(await server.next()).toContain('"progressToken":1');
+  for (const [index, progressToken] of ["1", "1", "01", "1.0", "2", 1].entries())
+    server.send(notification("notifications/progress", { progressToken, progress: index }));
+  server.send(success(2, { content: [] }));
+  await call;
+  expect(progress).toEqual([0, 1, 5]);
+  expect(told).toHaveLength(3);
+  expect(reports).toEqual([
+    'accepted "notifications/progress": its token for tools/call must be the number 1, got the string "1"',
+  ]);
+  await client.close();
 });
 
 test("loose names are unknown to everybody else", async () => {

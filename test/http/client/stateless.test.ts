@@ -89,6 +89,19 @@ describe("a call of the stateless era", () => {
     expect(told).toEqual(["notifications/message", "notifications/progress"]);
   });
 
+  test("receives progress whose token is the text of its number", async () => {
+    await using server = await playModern();
+    await using opened = await open(server);
+    const steps: number[] = [];
+    const call = opened.client.tools.call("a", {}, { onProgress: (each) => void steps.push(each.progress) });
+    const asked = await server.next();
+    const progressToken = String(progressTokenOf(asked));
+    stream(asked).end(event(progress({ progressToken, progress: 1 })) + event(success(asked, said("ok"))));
+    await call;
+    expect(steps).toEqual([1]);
+    expect(opened.reports).toHaveLength(1);
+  });
+
   test("goes on when a listener throws, and the fault is reported", async () => {
     await using server = await playModern();
     await using opened = await open(server, {

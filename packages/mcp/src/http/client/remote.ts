@@ -279,7 +279,7 @@ class PostedCall {
     const { caller, settings, onNotification } = this.#remote;
     if (!caller.isPending(this.#call)) return; // Notifications after the response are ignored.
     const tag = progressTag(method, params);
-    if (tag !== undefined && tag === this.#call.options.tag && caller.receiveRelated(tag, method, params)) return;
+    if (tag !== undefined && caller.receiveRelated(tag, method, params, this.#call)) return;
     caller.touch(this.#call);
     guarded("onNotification", () => onNotification(method, params), settings.report);
   }

@@ -240,13 +240,28 @@ export class Caller {
     return new LocalError(reason, this.#explain(message), cause === undefined ? {} : { cause });
   }
 
-  /** Passes a notification to the call of this side that it belongs to; false if that is not in flight. */
-  receiveRelated(tag: string | number, method: string, params: Params | undefined): boolean {
-    const call = this.#inFlight.tagged(tag);
-    if (call === undefined) return false;
+  /**
+   * Passes a notification to the call of this side that it belongs to; false if that is not in flight.
+   * @param only the call that the stream of the notification is for
+   */
+  receiveRelated(tag: string | number, method: string, params: Params | undefined, only?: OutgoingCall): boolean {
+    const call = this.#inFlight.tagged(tag) ?? this.#meantByText(tag, method);
+    if (call === undefined || call !== (only ?? call)) return false;
     this.touch(call);
     guarded("notify", () => call.options.notify?.(method, params), this.#settings.report);
     return true;
+  }
+
+  /** The call whose tag is a number that the peer made a text of. Reported once for each call. */
+  #meantByText(tag: string | number, method: string): OutgoingCall | undefined {
+    if (this.#settings.tolerance === undefined || typeof tag !== "string") return undefined;
+    const number = Number(tag);
+    const call = String(number) === tag ? this.#inFlight.tagged(number) : undefined;
+    if (call === undefined || call.hasTextTag) return call;
+    call.hasTextTag = true;
+    const reason = `its token for ${call.method} must be the number ${number}, got the string ${JSON.stringify(tag)}`;
+    this.#settings.report({ kind: "tolerated", method, reason });
+    return call;
   }
 
   /** Restarts the idle timeout of a call. */
@@ -411,6 +426,8 @@ export class OutgoingCall {
   readonly options: CallOptions;
   /** True after the request was written: before that, the peer need not be notified of its cancellation. */
   sent = false;
+  /** True after a notification came whose tag is the text of this call's number. */
+  hasTextTag = false;
   /** The request of the peer that it belongs to; undefined for none. */
   asker: Asker | undefined;
   /** Times on the connection's clock. */
