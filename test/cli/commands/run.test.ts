@@ -324,6 +324,31 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 });
 
 test.each([latestHandshake.version, latest.version])(
+  "in %s, a tool that asks a client without answers is named, with the option that answers it",
+  async (revision) => {
+    const server = createServer({ name: "asks", version: "1" });
+    server.tool("borrow", {}, async (_args, ctx) => (await ctx.elicit("Which?", z.object({}))).action);
+    const user = { role: "user" as const, content: { type: "text" as const, text: "?" } };
+    server.tool("rhyme", {}, async (_args, ctx) => (await ctx.sample({ messages: [user], maxTokens: 9 })).model);
+    server.tool("where", {}, async (_args, ctx) => String((await ctx.listRoots()).length));
+    await using http = await serveHttp(server, { port: 0 });
+    const calls = ["borrow", "rhyme", "where"].flatMap((tool) => ["--call", tool]);
+    using folder = new RecordingFolder();
+    for (const command of ["run", "talk"]) {
+      const args = [command, "--once", "--revision", revision, ...calls, http.url];
+      const { code, stdout, stderr } = await parlance(args, { ...folder.env, COLUMNS: "120" });
+      const said = `${stdout}${stderr}`;
+      expect(said).toContain(
+        `did not run without elicitation: borrow   (--answer '{"name":"value"}' or --answer accept)\n`,
+      );
+      expect(said).toContain("did not run without sampling: rhyme   (--answer sampling=text)\n");
+      expect(said).toContain("did not run without roots: where   (--roots folder)\n");
+      expect(code).toBe(0);
+    }
+  },
+);
+
+test.each([latestHandshake.version, latest.version])(
   "in %s, a question stands between the frame that asks and the frame that answers, in one file for both outputs",
   async (revision) => {
     const folder = mkdtempSync(join(tmpdir(), "parlance-order-"));

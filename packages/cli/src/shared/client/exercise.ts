@@ -5,15 +5,22 @@ import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { usageFailure } from "../failure.js";
 import { argumentsFor, type WantedCall } from "./tool-arguments.js";
 
-/** Why a tool was not called. */
+/** Why a tool was not called, or why it could not run. */
 export interface Skipped {
   readonly tool: string;
-  readonly why: "needs arguments" | "is not marked read-only";
+  readonly why: "needs arguments" | "is not marked read-only" | keyof typeof answersTo;
 }
+
+/** The option that answers what a tool asks, by the client capability that it needs. */
+const answersTo = {
+  elicitation: `--answer '{"name":"value"}' or --answer accept`,
+  sampling: "--answer sampling=text",
+  roots: "--roots folder",
+} as const;
 
 /**
  * Lists what the server advertises, or every list with `force`. Then calls the requested tools, and those that are marked
- * read-only and need no arguments. Returns the tools that were not called.
+ * read-only and need no arguments. Returns the tools that were not called, and those that ask what the client does not answer.
  *
  * @throws LocalError of the first call without a valid response, after all of them; `refused` for a requested tool if the server has not
  *   advertised tools
@@ -26,9 +33,10 @@ export async function exercise(
 ): Promise<readonly Skipped[]> {
   let failed: LocalError | undefined;
   /** Continues with what is left after a call without a valid response. */
-  const fail = (error: unknown): void => {
+  const fail = (error: unknown): undefined => {
     if (isOver(client, error)) throw error;
     failed ??= error as LocalError; // As `isOver` has found.
+    return undefined;
   };
   const { tools, unlisted } = await listAdvertised(client, options, fail);
   const offers = ({ tool }: WantedCall): boolean => tools.some(({ name }) => name === tool);
@@ -42,8 +50,11 @@ export async function exercise(
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
+  const asking: Skipped[] = [];
   const attempt = async (tool: string, args: JsonObject): Promise<void> => {
-    await callTool(client, tool, args, options).catch(fail);
+    const refusal = await callTool(client, tool, args, options).catch(fail);
+    const capability = missingCapability(refusal);
+    if (capability !== undefined) asking.push({ tool, why: capability });
   };
   for (const { tool, args } of [...safe, ...calls]) await attempt(tool, args);
   for (const { tool, args } of late) {
@@ -51,10 +62,18 @@ export async function exercise(
     await attempt(tool, argumentsFor(args, findTool(tool, listed).inputSchema));
   }
   if (failed !== undefined) throw failed;
-  return others.flatMap((tool) => {
+  const left = others.flatMap((tool) => {
     const why = reasonToSkip(tool);
     return why === undefined ? [] : [{ tool: tool.name, why }];
   });
+  return [...asking, ...left];
+}
+
+/** The capability that a server misses for a question, by its error. */
+function missingCapability(error: RpcError | undefined): keyof typeof answersTo | undefined {
+  const required = isObject(error?.data) ? error.data.requiredCapabilities : undefined;
+  if (!isObject(required)) return undefined;
+  return (["elicitation", "sampling", "roots"] as const).find((name) => required[name] !== undefined);
 }
 
 /** The tools as they are listed now. @throws RpcError if the server refuses to list them */
@@ -69,18 +88,21 @@ async function listedTools(client: Client, options: AskOptions): Promise<readonl
   return tools;
 }
 
+/** Calls a tool. Resolves to the error that the server answered with, if it is one. */
 async function callTool(
   client: Client,
   name: string,
   args: JsonObject,
   { signal, force: unadvertised = false }: AskOptions,
-): Promise<void> {
+): Promise<RpcError | undefined> {
   // With a listener the client requests progress, which the view shows as frames.
   const options = { signal, unadvertised, notify: () => undefined };
   try {
     await client.call(methods.callTool, { name, arguments: args }, options);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error; // An error response is shown as a frame.
+    if (error instanceof RpcError) return error; // An error response is shown as a frame.
+    throw error;
   }
 }
 
@@ -106,11 +128,11 @@ function reasonToSkip({ inputSchema, annotations }: Tool): Skipped["why"] | unde
   return Array.isArray(required) && required.length > 0 ? "needs arguments" : undefined;
 }
 
-/** The tools that were not called, with the reason. */
+/** The tools that were not called or could not run, with the reason. */
 export function skippedLines(skipped: readonly Skipped[]): readonly string[] {
   return reasons.flatMap(({ why, words, hint }) => {
     const tools = skipped.filter((each) => each.why === why).map(({ tool }) => tool);
-    return tools.length === 0 ? [] : [`not called, ${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
+    return tools.length === 0 ? [] : [`${words}: ${tools.join(", ")}${hint(tools[0] ?? "")}`];
   });
 }
 
@@ -121,8 +143,12 @@ interface Reason {
 }
 
 const reasons: readonly Reason[] = [
-  { why: "needs arguments", words: "arguments needed", hint: (tool) => `   (--call "${tool} name=value")` },
-  { why: "is not marked read-only", words: "not marked read-only", hint: () => "" },
+  ...Object.entries(answersTo).map(([capability, option]): Reason => {
+    const why = capability as keyof typeof answersTo; // A key of the object.
+    return { why, words: `did not run without ${capability}`, hint: () => `   (${option})` };
+  }),
+  { why: "needs arguments", words: "not called, arguments needed", hint: (tool) => `   (--call "${tool} name=value")` },
+  { why: "is not marked read-only", words: "not called, not marked read-only", hint: () => "" },
 ];
 
 /** A kind of list, by its name on the command line. */
