@@ -323,6 +323,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   expect(stdout).toContain("tools/call: last last");
 });
 
+test("a device or a folder is no file to record to", async () => {
+  for (const path of ["/dev/null", tmpdir()]) {
+    const { code, stdout, stderr } = await parlance(["run", "--once", "--record", path, ...toolsServer]);
+    expect(stderr).toBe(`✖ --record: ${path} is not a file\n  → name a new file, or leave the option out\n`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  }
+});
+
 test.each([latestHandshake.version, latest.version])(
   "in %s, a tool that asks a client without answers is named, with the option that answers it",
   async (revision) => {

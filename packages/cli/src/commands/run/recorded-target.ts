@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure } from "../../shared/failure.js";
+import { Failure, usageFailure } from "../../shared/failure.js";
 import { listenForTaps } from "../../shared/intercept/control-socket.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
@@ -40,6 +40,10 @@ export function recordedTarget(
   as: RecordAs,
   interception?: Interception,
 ): Promise<RecordedTarget> | RecordedTarget {
+  const { record } = as;
+  // `run` shows what it reads from the recording.
+  if (record !== undefined && statSync(record, { throwIfNoEntry: false })?.isFile() === false)
+    throw usageFailure(`--record: ${record} is not a file`, "name a new file, or leave the option out");
   if (target.kind === "command") return behindTap(target, [target.command, ...target.args], as, interception);
   if (target.kind === "url") return behindProxy(target, as, interception);
   // A module in memory exchanges no bytes: serve it as a program instead.
