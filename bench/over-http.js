@@ -3,6 +3,7 @@
  * clock starts, and of an answer no more is read than its status and its end, so that the server is never waiting.
  */
 
+import { setTimeout } from "node:timers/promises";
 import { exchange, HttpConnection, isSuccess } from "./http-connection.js";
 import { initialize, initialized, newestHandshake, statelessVersion } from "./mcp.js";
 import { takePart } from "./program.js";
@@ -13,6 +14,9 @@ import { roundsOf, startServer } from "./server-host.js";
 /** @import { Case, Round, Sample } from "./types.d.ts" */
 
 const heldSessions = 1_000;
+
+/** Seconds for which they are held before the heap is measured: a server may keep less of a session that is not used. */
+const heldSeconds = 12;
 
 /** @typedef {Readonly<Record<string, string>>} Headers */
 
@@ -170,6 +174,11 @@ async function holdSessions(host, connections) {
       sessions.push(await openSession(connection));
   });
   const after = await host.cost();
+  // The sessions are not used; the connections are, or servers would close them.
+  for (let waited = 0; waited < heldSeconds; waited += 1) {
+    await setTimeout(1_000);
+    await onEach((connection) => exchange(connection, end));
+  }
   const full = await host.cost("heap");
   const [first] = connections;
   for (const headers of sessions)

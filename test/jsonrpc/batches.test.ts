@@ -1,6 +1,6 @@
 import { LocalError } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import type { Outcome } from "../../packages/mcp/src/jsonrpc/calls/caller.js";
+import type { Outcome } from "../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
 import { cancelledText, held, requestText, successText } from "./held.js";
 import { createMethods } from "./methods.js";
 import { expectAlive, overMemory, transports, turn } from "./transports.js";

@@ -10,7 +10,7 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { revisionOf } from "@parlance/mcp/protocol";
 import { createServer, type Server, serveChannel } from "@parlance/mcp/server";
-import type { Outcome } from "../../packages/mcp/src/jsonrpc/calls/caller.js";
+import type { Outcome } from "../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
 import type { Profile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { duplexOf } from "../client/duplex.js";
 import { turn } from "../properties/conversation/turn.js";

@@ -1,6 +1,6 @@
 import { type CallOptions, type Connection, type Exchange, openConnection, RpcError } from "@parlance/mcp/jsonrpc";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
-import type { Outcome } from "../../../packages/mcp/src/jsonrpc/calls/caller.js";
+import type { Outcome } from "../../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
 import { literalOf, parseLiterals } from "../literals.js";
 import { type HandChannel, handChannel } from "./hand-channel.js";
 import { handlerFailed, OwedAnswers } from "./owed-answers.js";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { LocalError, RpcError } from "@parlance/mcp/jsonrpc";
-import type { Outcome } from "../../../packages/mcp/src/jsonrpc/calls/caller.js";
+import type { Outcome } from "../../../packages/mcp/src/jsonrpc/calls/outgoing-call.js";
 
 /** A call of the connection under test. */
 export interface OwnCall {

@@ -6,8 +6,9 @@ import { kindOf } from "../base/json.js";
 import { longestTimer } from "../base/settles-within.js";
 import { BatchResponse, RequestBatch } from "./batch.js";
 import type { Authentication, Call, CallOptions } from "./call.js";
-import { Caller, defaultTimeouts, type OutgoingCall } from "./calls/caller.js";
+import { Caller } from "./calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "./calls/in-flight.js";
+import { defaultTimeouts, type OutgoingCall } from "./calls/outgoing-call.js";
 import { type ConnectionParts, type IncomingCall, Responder } from "./calls/responder.js";
 import type { Channel } from "./channel.js";
 import { type Decoded, decode, limitProblem, Problem } from "./codec/decode.js";
@@ -216,6 +217,23 @@ export class Connection implements Remote, ConnectionState, AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /**
+   * @internal The id of its latest call, if a new connection that begins after that id can take its place: nothing is in flight, waits
+   * or is counted against the peer. Then it is to be let go of, without being closed.
+   */
+  rest(): number | undefined {
+    const isClean = this.#oversizedAt.length === 0 && this.#unreadable === 0 && this.#spread === undefined;
+    const isAtRest = this.phase === "open" && this.#inFlight.isAtRest && this.#out.isAtRest && this.heldBytes === 0;
+    if (!isClean || !isAtRest) return undefined;
+    this.#caller.rest();
+    return this.#inFlight.lastId;
+  }
+
+  /** @internal Continues after the latest id of a connection that it takes the place of. */
+  continueAfter(id: number): void {
+    this.#inFlight.lastId = id;
   }
 
   /** @internal Starts delivery. */

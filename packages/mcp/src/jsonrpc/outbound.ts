@@ -60,6 +60,11 @@ export class Outbound {
     return this.#outbox === undefined || this.#outbox.isEmpty;
   }
 
+  /** In addition, the channel has room, and nothing slows down the peer. */
+  get isAtRest(): boolean {
+    return this.isEmpty && this.#blocked === undefined && this.#slowed === undefined;
+  }
+
   /** False while so many answers wait for a peer that does not read that none of its requests is begun. */
   get mayAnswer(): boolean {
     return this.#outbox === undefined || this.#outbox.length < mostAnswersWaiting;

@@ -65,7 +65,12 @@ export class ChangeFeed {
 
   constructor(source: ChangeSource, listener: FeedListener) {
     this.#listener = listener;
-    this.#stop = source.listen((change, visible) => this.#take(change, visible));
+    this.#stop = source.listen(this.#take.bind(this));
+  }
+
+  /** Whether a change waits to be sent. */
+  get isPending(): boolean {
+    return this.#pending !== undefined;
   }
 
   /** No notification is sent after this. */
@@ -74,7 +79,7 @@ export class ChangeFeed {
     this.#pending = undefined;
   }
 
-  #take(change: Change, visible: ChangeVisibility | undefined): void {
+  #take(change: Change, visible?: ChangeVisibility): void {
     if (!this.#delivers(change, visible)) return;
     if (this.#pending === undefined) {
       this.#pending = new Map();
@@ -118,7 +123,11 @@ export class Changes implements ChangeSource {
 
   listen(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#forget.bind(this, listener);
+  }
+
+  #forget(listener: ChangeListener): void {
+    this.#listeners.delete(listener);
   }
 
   /**

@@ -24,8 +24,9 @@ test("unread messages wait for a reader up to a limit, and lost ones are reporte
     authorization: undefined,
     closing: new AbortController().signal,
   };
-  const none = new ReplayableStreams("s", undefined, report);
-  const channel = new SessionChannel(endpoint, none, new ByteBudget(Number.POSITIVE_INFINITY));
+  const budget = new ByteBudget(Number.POSITIVE_INFINITY);
+  const none = new ReplayableStreams("s", undefined, budget, report);
+  const channel = new SessionChannel(endpoint, none, budget, () => undefined);
   for (let sent = 0; sent < 1_002; sent += 1) channel.send(frame);
   const dropped = {
     kind: "fault",
@@ -42,7 +43,7 @@ test("a reader that waits too long for the store is sent away, and misses nothin
     after: () => new Promise<readonly StoredEvent[]>((resolve) => answers.push(resolve)),
     forget: () => undefined,
   };
-  const outlet = new ReplayableStreams("s", store, () => undefined).add("1");
+  const outlet = new ReplayableStreams("s", store, new ByteBudget(Number.POSITIVE_INFINITY), () => undefined).add("1");
   outlet.message(frame);
   const reader = new EventStream(streams, new ByteBudget(Number.POSITIVE_INFINITY));
   const resumed = outlet.resume(reader, 0);

@@ -105,10 +105,14 @@ test("a middleware is inside of the task: what it refuses fails it", async () =>
 test("a task belongs to the caller that the transport names", async () => {
   const { server, release } = workshop();
   const ended = new AbortController();
-  const options = { lenient: false, budget: new ByteBudget(Number.POSITIVE_INFINITY), onNegotiated: undefined };
   const [channel] = memoryChannels();
   await using connection = openConnection(channel);
-  const conversation = new ServerSession(server, options, () => connection);
+  const conversation = new ServerSession(server, {
+    lenient: false,
+    budget: new ByteBudget(Number.POSITIVE_INFINITY),
+    connect: () => connection,
+    negotiated: () => undefined,
+  });
   const as = (principal: string | undefined): Exchange => ({
     signal: ended.signal,
     notify: () => undefined,

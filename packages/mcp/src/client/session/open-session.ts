@@ -3,7 +3,7 @@ import { kindOf } from "../../base/json.js";
 import { isPromise } from "../../base/maybe-promise.js";
 import { longestTimer, settlesWithin } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
-import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { answered, reporterOf } from "../../jsonrpc/hooks.js";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
-import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";

@@ -1,5 +1,5 @@
 import { kindOf } from "../../base/json.js";
-import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { sleep } from "../../jsonrpc/sleep.js";
 import { isObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";

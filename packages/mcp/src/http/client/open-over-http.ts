@@ -13,7 +13,7 @@ import {
   openOnChannel,
   requireNotAborted,
 } from "../../client/session/open-session.js";
-import { defaultTimeouts } from "../../jsonrpc/calls/caller.js";
+import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import { specCodes } from "../../protocol/errors.js";
 import { latest } from "../../protocol/revisions/all.js";

@@ -37,7 +37,8 @@ const maxLate = 1_000;
  * from `nextId` to `enter` change this record, and it alone decides whether the connection is idle.
  */
 export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall extends Incoming = Incoming> {
-  #lastId = 0;
+  /** The id of the latest call of this side. */
+  lastId = 0;
   readonly #outgoing = new SmallMap<number, OutgoingCall>();
   /** Ids of cancelled calls that the peer still responds to. Created on first use. */
   #late: Set<number> | undefined;
@@ -59,8 +60,8 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
 
   /** An id for a call of this side. Monotonic, so no id is used twice on a connection. */
   nextId(): number {
-    this.#lastId += 1;
-    return this.#lastId;
+    this.lastId += 1;
+    return this.lastId;
   }
 
   /** Adds a call of this side. */
@@ -143,6 +144,11 @@ export class InFlight<OutgoingCall extends Outgoing = Outgoing, IncomingCall ext
   /** True if no call is in flight and no handler runs. */
   get idle(): boolean {
     return this.#outgoing.size === 0 && this.#incoming.size === 0 && this.running === 0 && this.longLived === 0;
+  }
+
+  /** True if, in addition, no response to a cancelled call is expected. */
+  get isAtRest(): boolean {
+    return this.idle && this.waiting === 0 && (this.#late === undefined || this.#late.size === 0);
   }
 
   /** The call of this side that a response with this id belongs to. */

@@ -21,8 +21,9 @@ import { type PeerSettings, responseToProblem } from "../peer-settings.js";
 import type { Profile } from "../profile.js";
 import { faultOf, type Reporter } from "../report.js";
 import { type Cancellation, cancelledError, type Routing } from "../routing.js";
-import type { Caller, OutgoingCall } from "./caller.js";
+import type { Caller } from "./caller.js";
 import type { CallKey, InFlight } from "./in-flight.js";
+import type { OutgoingCall } from "./outgoing-call.js";
 
 /** The requests that this side receives: their admission, handlers, responses and cancellation. */
 export class Responder {

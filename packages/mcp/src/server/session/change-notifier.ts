@@ -6,7 +6,6 @@ import type { Reporter } from "../../jsonrpc/report.js";
 import type { JsonObject } from "../../protocol/json.js";
 import type { NotificationMethod } from "../../protocol/methods.js";
 import { type Change, ChangeFeed, type ChangeSource, type FeedListener } from "../../session/change-feed.js";
-import type { ServedSession } from "../servable.js";
 import type { NegotiatedSession } from "./negotiated-session.js";
 
 /** A peer chooses what is subscribed to, and each URI is kept: this many, and a client that follows a folder has enough. */
@@ -17,7 +16,7 @@ interface Subscriber {
   /** Is charged for the URIs. */
   readonly budget: ByteBudget;
   /** The caller, as its latest request says. */
-  auth(): Authentication;
+  readonly auth: Authentication;
   readonly report: Reporter;
 }
 
@@ -28,18 +27,21 @@ interface Subscriber {
  */
 export class ChangeNotifier implements FeedListener {
   readonly #agreement: NegotiatedSession;
-  readonly #conversation: ServedSession;
   readonly #subscriber: Subscriber;
   readonly #feed: ChangeFeed;
   /** The subscribed resources, and what they are charged to. Made for the first one: most sessions have none. */
   #subscribed: { readonly uris: Set<string>; readonly budget: ByteBudget } | undefined;
   #isOver = false;
 
-  constructor(source: ChangeSource, agreement: NegotiatedSession, conversation: ServedSession, subscriber: Subscriber) {
+  constructor(source: ChangeSource, agreement: NegotiatedSession, subscriber: Subscriber) {
     this.#agreement = agreement;
-    this.#conversation = conversation;
     this.#subscriber = subscriber;
     this.#feed = new ChangeFeed(source, this);
+  }
+
+  /** Whether a change waits to be sent. */
+  get isPending(): boolean {
+    return this.#feed.isPending;
   }
 
   get report(): Reporter {
@@ -47,20 +49,21 @@ export class ChangeNotifier implements FeedListener {
   }
 
   matches(change: Change): boolean {
-    if (change.kind === "list") return this.#agreement.capabilities[change.list]?.listChanged === true;
+    if (change.kind === "list") return this.#agreement.offer.capabilities[change.list]?.listChanged === true;
     return this.#subscribed?.uris.has(change.uri) === true;
   }
 
   auth(): Authentication {
-    return this.#subscriber.auth();
+    return this.#subscriber.auth;
   }
 
   notify(method: NotificationMethod, params?: JsonObject): void {
-    this.#conversation.notify(method, this.#agreement.terms.revision.down("notification", method, params));
+    const { session, revision } = this.#agreement;
+    session.notify(method, revision.down("notification", method, params));
   }
 
   drained(): Promise<void> {
-    return this.#conversation.drained();
+    return this.#agreement.session.drained();
   }
 
   /** @throws RpcError −32602 when there are too many, 42900 when there is no room for another */

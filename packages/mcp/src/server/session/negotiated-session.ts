@@ -9,37 +9,54 @@ import { versionAliases } from "../../protocol/revisions/aliases.js";
 import { latestHandshake, protocolRequests, revisionOf } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { InitializeResult } from "../../protocol/types/initialize.js";
-import type { ClientDescription, Servable } from "../servable.js";
+import type { LoggingLevel } from "../../protocol/types/logging.js";
+import type { ClientDescription, Servable, ServedSession } from "../servable.js";
 import type { OperationSettings } from "./operation.js";
 
-/** The session that a server and a client have negotiated by `initialize`. */
-export interface NegotiatedSession {
-  /** The capabilities that were advertised to the client. */
+/** What a server offers in a revision. */
+export interface Offer {
+  /** The capabilities that are advertised to clients. */
   readonly capabilities: ServerCapabilities;
-  /** Protocol methods that the revision does not have, or whose capability was not advertised. */
+  /** Protocol methods that the revision does not have, or whose capability is not advertised. */
   readonly refused: ReadonlySet<string>;
-  readonly terms: OperationSettings;
 }
 
-const refusals = new Map<string, ReadonlySet<string>>();
+const offers = new Map<string, Offer>();
 
 /** More kinds of servers than one process has; what is dropped is made again. */
-const maxRefusals = 100;
+const maxOffers = 100;
 
-/** One set for all conversations of one kind: there are many, and each keeps its own agreement. */
-function refusedBy(capabilities: ServerCapabilities, revision: Revision): ReadonlySet<string> {
+/** One object for all sessions of one kind: there are many. */
+export function offerOf(capabilities: ServerCapabilities, revision: Revision): Offer {
   const key = `${revision.version} ${JSON.stringify(capabilities)}`;
-  const known = refusals.get(key);
+  const known = offers.get(key);
   if (known !== undefined) return known;
-  if (refusals.size >= maxRefusals) refusals.clear();
+  if (offers.size >= maxOffers) offers.clear();
   const absent = [...protocolRequests].filter((method) => !revision.requests.client.has(method));
-  const refused = new Set([...absent, ...unadvertisedMethods(capabilities)]);
-  refusals.set(key, refused);
-  return refused;
+  const offer = { capabilities, refused: new Set([...absent, ...unadvertisedMethods(capabilities)]) };
+  offers.set(key, offer);
+  return offer;
 }
 
-export function agreementOf(capabilities: ServerCapabilities, terms: OperationSettings): NegotiatedSession {
-  return { capabilities, refused: refusedBy(capabilities, terms.revision), terms };
+/** The session that a server and a client have negotiated by `initialize`, which is the settings of its operations. */
+export class NegotiatedSession implements OperationSettings {
+  readonly offer: Offer;
+  readonly revision: Revision;
+  readonly client: ClientDescription;
+  readonly session: ServedSession;
+  /** The lowest level of the log messages that the client wants. */
+  level: LoggingLevel = "info";
+
+  constructor(offer: Offer, revision: Revision, client: ClientDescription, session: ServedSession) {
+    this.offer = offer;
+    this.revision = revision;
+    this.client = client;
+    this.session = session;
+  }
+
+  logLevel(): LoggingLevel {
+    return this.level;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Revision } from "../../protocol/revisions/revision.js";
 import { cancellation, lossyNotification, nameOf, progressTag } from "../../session/mcp-connection.js";
 import { type TransportOptions, transportMembers } from "../../session/options.js";
 import type { Servable } from "../servable.js";
-import { ServerSession } from "./server-session.js";
+import { ServerSession, type SessionHost } from "./server-session.js";
 
 /** Options of serving one client. */
 export interface ServeOptions extends TransportOptions {
@@ -43,27 +43,36 @@ const longLived: ReadonlySet<string> = new Set([methods.listen]);
  * channels at the same time.
  */
 export function serveChannel(served: Servable, channel: Channel, options: ServeOptions = {}): Connection {
-  const {
-    lenient = false,
-    onNegotiated,
-    budget = budgetOf({ ...serverLimits, ...options.limits }),
-    ...others
-  } = options;
-  const connect = ({ call, notified }: ServerSession): Connection =>
-    openConnection(channel, {
-      budget,
-      longLived,
-      exactNumbers: served.exactNumbers === true,
-      aliases: lenient ? methodAliases : undefined,
-      profile: mcpProfile,
-      handle: call,
-      onNotification: notified,
-      cancellation,
-      relatedTo: progressTag,
-      lossy: lossyNotification,
-      nameOf,
-      // Options of the transport, none of them one of the above. Last, so that the objects of all sessions share a hidden class.
-      ...others,
-    });
-  return new ServerSession(served, { lenient, budget, onNegotiated: onNegotiated }, connect).connection;
+  const { onNegotiated, budget = budgetOf({ ...serverLimits, ...options.limits }), ...transport } = options;
+  const host: SessionHost = {
+    lenient: transport.lenient ?? false,
+    budget,
+    connect: (session) => openSessionConnection(served, session, channel, transport),
+    negotiated: (revision) => onNegotiated?.(revision),
+  };
+  return new ServerSession(served, host).connection;
+}
+
+/** Opens a connection for a session. */
+export function openSessionConnection(
+  served: Servable,
+  session: ServerSession,
+  channel: Channel,
+  { lenient = false, ...transport }: Omit<ServeOptions, "budget" | "onNegotiated">,
+): Connection {
+  return openConnection(channel, {
+    budget: session.budget,
+    longLived,
+    exactNumbers: served.exactNumbers === true,
+    aliases: lenient ? methodAliases : undefined,
+    profile: mcpProfile,
+    handle: session.call.bind(session),
+    onNotification: session.notified.bind(session),
+    cancellation,
+    relatedTo: progressTag,
+    lossy: lossyNotification,
+    nameOf,
+    // Options of the transport, none of them one of the above. Last, so that the objects of all sessions share a hidden class.
+    ...transport,
+  });
 }

@@ -1,13 +1,13 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { Clock } from "../../base/clock.js";
 import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
-import type { Authentication, Call, Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { toErrorObject } from "../../jsonrpc/calls/responder.js";
 import type { Connection } from "../../jsonrpc/connection.js";
 import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import type { ErrorObject, Params } from "../../jsonrpc/message.js";
-import { faultOf } from "../../jsonrpc/report.js";
+import { faultOf, type Reporter } from "../../jsonrpc/report.js";
 import { isObject, type JsonObject } from "../../protocol/json.js";
 import { namesRevision, readRequestMeta } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
@@ -18,13 +18,7 @@ import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../../protocol
 import { nameOf, profileOf } from "../../session/mcp-connection.js";
 import type { ClientDescription, Servable, ServedSession } from "../servable.js";
 import { ChangeNotifier } from "./change-notifier.js";
-import {
-  agreementOf,
-  initializeResult,
-  type NegotiatedSession,
-  negotiate,
-  requireShortToken,
-} from "./negotiated-session.js";
+import { initializeResult, NegotiatedSession, negotiate, offerOf, requireShortToken } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation } from "./operation.js";
 import { readStateless } from "./stateless-server.js";
 
@@ -39,12 +33,16 @@ export function isStatelessOnly(method: string): boolean {
 
 /** The session of one `initialize` on a connection. The signal of its end is created on first use, because it is expensive. */
 class HandshakeConversation implements ServedSession {
-  readonly #connection: Connection;
+  readonly #session: ServerSession;
   #controller: AbortController | undefined;
   #isOver = false;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(session: ServerSession) {
+    this.#session = session;
+  }
+
+  get #connection(): Connection {
+    return this.#session.connection;
   }
 
   get clock(): Clock {
@@ -58,9 +56,12 @@ class HandshakeConversation implements ServedSession {
   }
 
   /** A handler need not await the answer. */
-  readonly callback: RemoteCall = (method, params, how) => markHandled(this.#connection.call(method, params, how));
+  get callback(): RemoteCall {
+    return (method, params, how) => markHandled(this.#connection.call(method, params, how));
+  }
 
   notify(method: string, params?: Params): void {
+    if (this.#isOver) return;
     try {
       this.#connection.notify(method, params);
     } catch (error) {
@@ -78,7 +79,7 @@ class HandshakeConversation implements ServedSession {
   }
 
   close(): void {
-    void this.#connection.close();
+    this.#session.close();
   }
 
   end(): void {
@@ -87,21 +88,20 @@ class HandshakeConversation implements ServedSession {
   }
 }
 
-/** How a server takes part in a conversation. */
-export interface ConversationTerms {
+/** The transport of a session, as the session sees it. */
+export interface SessionHost {
   /** Take the version aliases of tutorials for what they stand for. */
   readonly lenient: boolean;
   /** Is charged for what is kept for the client beside its calls. */
   readonly budget: ByteBudget;
+  /** Makes a connection, which hands calls and notifications of the client to the session. */
+  connect(session: ServerSession): Connection;
   /** Called with the revision before `initialize` is answered. */
-  readonly onNegotiated: ((revision: Revision) => void) | undefined;
+  negotiated(revision: Revision): void;
 }
 
-/** Before a client sets another. */
-const defaultLogLevel: LoggingLevel = "info";
-
 /**
- * The server's side of one connection. A request that names a revision in `_meta` is answered by itself; any other belongs to the
+ * The server's side of one session. A request that names a revision in `_meta` is answered by itself; any other belongs to the
  * conversation that `initialize` opens in three steps (initialize, its answer, `notifications/initialized`), and no operation may
  * come before the second. Two deviations of real clients are served and reported:
  * - A request before the third step opens the operation as the notification would: over HTTP it may overtake it.
@@ -111,30 +111,78 @@ const defaultLogLevel: LoggingLevel = "info";
  */
 export class ServerSession {
   readonly #first: Servable;
-  readonly #terms: ConversationTerms;
-  readonly connection: Connection;
+  readonly #host: SessionHost;
+  /** Undefined while the session rests. */
+  #connection: Connection | undefined;
+  /** The id of the latest request to the client. */
+  #lastId = 0;
+  #isOver = false;
   #handshake: HandshakeConversation;
   #served: Servable;
   #phase: "new" | "opening" | "answered" | "open" = "new";
   /** While `opening`: settles when `initialize` has its answer. Never rejects. */
   #opening: Promise<unknown> | undefined;
   #agreement: NegotiatedSession | undefined;
-  #logLevel: LoggingLevel = defaultLogLevel;
   #changes: ChangeNotifier | undefined;
   /** The caller of the latest request: over HTTP each request of a session has its own token, and scopes. */
   #auth: Authentication;
 
-  /** @param connect makes the connection, which hands calls and notifications of the client to this conversation */
-  constructor(served: Servable, terms: ConversationTerms, connect: (conversation: ServerSession) => Connection) {
+  constructor(served: Servable, host: SessionHost) {
     this.#first = served;
     this.#served = served;
-    this.#terms = terms;
-    this.connection = connect(this);
-    this.#handshake = new HandshakeConversation(this.connection);
-    void this.connection.closed.then(() => this.#end());
+    this.#host = host;
+    this.#handshake = new HandshakeConversation(this);
   }
 
-  readonly call: Call = (method, given, exchange) => {
+  /** The budget of the client. */
+  get budget(): ByteBudget {
+    return this.#host.budget;
+  }
+
+  /** The caller of the latest request. */
+  get auth(): Authentication {
+    return this.#auth;
+  }
+
+  /** Takes what goes wrong. */
+  get report(): Reporter {
+    return this.connection.settings.report;
+  }
+
+  /** The connection; made if there is none. */
+  get connection(): Connection {
+    this.#connection ??= this.#open();
+    return this.#connection;
+  }
+
+  /**
+   * Lets go of the connection, if nothing is under way on it: the session goes on with a new one when something is to be sent or
+   * received, and takes a fifth of the memory until then. Returns whether it has no connection now.
+   */
+  rest(): boolean {
+    if (this.#phase !== "open" || this.#changes?.isPending === true) return false;
+    const lastId = this.#connection?.rest();
+    if (lastId === undefined) return false;
+    this.#lastId = lastId;
+    this.#connection = undefined;
+    return true;
+  }
+
+  /** Ends the session, and its connection. */
+  close(): void {
+    void this.connection.close();
+  }
+
+  #open(): Connection {
+    const connection = this.#host.connect(this);
+    connection.continueAfter(this.#lastId);
+    if (this.#agreement !== undefined) connection.profile = profileOf(this.#agreement.revision);
+    void connection.closed.then(() => this.#end());
+    if (this.#isOver) void connection.close(); // What is sent on it fails as on any closed connection.
+    return connection;
+  }
+
+  call(method: string, given: Params | undefined, exchange: Exchange): unknown {
     const sent = isObject(given) ? given : {};
     if (sent._meta !== undefined && namesRevision(sent)) return this.#callStateless(method, sent, exchange);
     if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(sent));
@@ -143,31 +191,31 @@ export class ServerSession {
     if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, sent, exchange));
     if (method === methods.initialize) return this.#initialize(sent, exchange);
     const agreement = this.#phase === "open" && this.#agreement ? this.#agreement : this.#requireOpen(method);
-    if (agreement.refused.has(method)) throw methodNotFound(method);
-    const params = agreement.terms.revision.up("params", method, sent);
+    if (agreement.offer.refused.has(method)) throw methodNotFound(method);
+    const params = agreement.revision.up("params", method, sent);
     if (params._meta !== undefined) requireShortToken(params);
-    if (method === methods.setLevel) this.#setLevel(params);
+    if (method === methods.setLevel) agreement.level = levelOf(params);
     if (method === methods.setLevel && !this.#served.hasMethod(method)) return {};
-    const answer = runOperation(this.#served, new OperationOfRevision(exchange, agreement.terms, method, params));
+    const answer = runOperation(this.#served, new OperationOfRevision(exchange, agreement, method, params));
     const isSubscription = method === methods.subscribe || method === methods.unsubscribe;
     return isSubscription ? andThen(answer, (given) => this.#follow(method, params, given)) : answer;
-  };
+  }
 
-  readonly notified = (method: string, params: Params | undefined): void => {
+  notified(method: string, params: Params | undefined): void {
     if (this.#opening !== undefined) {
       void this.#opening.then(() => this.notified(method, params));
       return;
     }
     if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined)
-      this.#open(this.#agreement);
+      this.#begin(this.#agreement);
     if (this.#phase === "open") {
-      const { revision } = this.#agreement?.terms ?? {};
+      const revision = this.#agreement?.revision;
       this.#served.onNotification?.(
         method,
         revision === undefined ? params : revision.up("notification", method, params),
       );
     }
-  };
+  }
 
   /**
    * On a duplex channel the server ends a subscription in both ways that the specification names. It sends nothing for one that the
@@ -184,7 +232,7 @@ export class ServerSession {
   }
 
   #initialize(params: JsonObject, { principal, peer }: Exchange): InitializeResult | Promise<InitializeResult> {
-    const { revision, client } = negotiate(params, this.#terms.lenient);
+    const { revision, client } = negotiate(params, this.#host.lenient);
     if (this.#phase !== "new") this.#startOver();
     const met = this.#first.serverFor?.({ ...client, revision, principal, peer, session: this.#handshake });
     if (!isPromise(met)) return this.#agree(met ?? this.#first, revision, client);
@@ -205,13 +253,12 @@ export class ServerSession {
 
   #agree(served: Servable, revision: Revision, client: ClientDescription): InitializeResult {
     this.#served = served;
-    const capabilities = served.capabilities();
-    const settings = { revision, client, session: this.#handshake, logLevel: () => this.#logLevel };
-    this.#agreement = agreementOf(capabilities, settings);
+    const offer = offerOf(served.capabilities(), revision);
+    this.#agreement = new NegotiatedSession(offer, revision, client, this.#handshake);
     this.#phase = "answered";
     this.connection.profile = profileOf(revision);
-    guarded("onNegotiated", () => this.#terms.onNegotiated?.(revision), this.connection.settings.report);
-    return initializeResult(served, revision, capabilities);
+    guarded("onNegotiated", () => this.#host.negotiated(revision), this.connection.settings.report);
+    return initializeResult(served, revision, offer.capabilities);
   }
 
   #requireOpen(method: string): NegotiatedSession {
@@ -221,35 +268,24 @@ export class ServerSession {
     }
     const reason = `it came before ${notifications.initialized}, which a client sends first`;
     this.connection.settings.report({ kind: "tolerated", method, reason });
-    this.#open(this.#agreement);
+    this.#begin(this.#agreement);
     return this.#agreement;
   }
 
-  #open(agreement: NegotiatedSession): void {
+  #begin(agreement: NegotiatedSession): void {
     this.#phase = "open";
-    const { report } = this.connection.settings;
-    const subscriber = { budget: this.#terms.budget, auth: () => this.#auth, report };
-    this.#changes = new ChangeNotifier(this.#served.changes, agreement, this.#handshake, subscriber);
+    this.#changes = new ChangeNotifier(this.#served.changes, agreement, this);
   }
 
   /** Another conversation on the same connection; the calls of the former one keep their terms. */
   #startOver(): void {
     const reason = "the conversation was open already: the former one is over";
     this.connection.settings.report({ kind: "tolerated", method: methods.initialize, reason });
-    this.#end();
-    this.#handshake = new HandshakeConversation(this.connection);
+    this.#leave();
+    this.#handshake = new HandshakeConversation(this);
     this.#changes = undefined;
     this.#agreement = undefined;
-    this.#logLevel = defaultLogLevel;
     this.#phase = "new";
-  }
-
-  #setLevel({ level }: JsonObject): void {
-    if (!isLoggingLevel(level)) {
-      const message = `must be one of ${loggingLevels.join(", ")}`;
-      throw invalidParams("Invalid params", [{ path: "/level", message }]);
-    }
-    this.#logLevel = level;
   }
 
   /** The server has agreed, and has checked the URI: from here on the client is notified of the resource, or no longer. */
@@ -260,9 +296,19 @@ export class ServerSession {
   }
 
   #end(): void {
+    this.#isOver = true;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#changes?.stop();
     this.#handshake.end();
   }
+}
+
+function levelOf({ level }: JsonObject): LoggingLevel {
+  if (isLoggingLevel(level)) return level;
+  throw invalidParams("Invalid params", [{ path: "/level", message: `must be one of ${loggingLevels.join(", ")}` }]);
 }
 
 function missingMeta(params: Params): readonly ParamsFault[] {

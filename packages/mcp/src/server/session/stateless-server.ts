@@ -10,7 +10,7 @@ import { isProtocolMethod, revisionOf, versions } from "../../protocol/revisions
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { DiscoverResult } from "../../protocol/types/discover.js";
 import type { ClientDescription, Servable } from "../servable.js";
-import { agreementOf, initializeResult, negotiate, requireShortToken } from "./negotiated-session.js";
+import { initializeResult, negotiate, offerOf, requireShortToken } from "./negotiated-session.js";
 import { OperationOfRevision, runOperation, runRound, shapeResult } from "./operation.js";
 
 /** A stateless request that was read. */
@@ -90,8 +90,7 @@ export function callSessionless(
     if (method === methods.initialize) return initializeResult(target, negotiate(params, false).revision, capabilities);
     if (method === methods.ping) return {};
     const settings = { revision, client: unknownClient, logLevel: () => undefined };
-    if (sessionOnly.has(method) || agreementOf(capabilities, settings).refused.has(method))
-      throw methodNotFound(method);
+    if (sessionOnly.has(method) || offerOf(capabilities, revision).refused.has(method)) throw methodNotFound(method);
     requireShortToken(params);
     return runOperation(
       target,

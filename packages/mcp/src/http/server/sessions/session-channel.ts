@@ -21,8 +21,6 @@ import { elementsOf, type Posted } from "./handshake-binding.js";
 const maxBacklog = 1_000;
 const maxBacklogLength = 512 * 1024;
 
-const mainName = "0";
-
 /**
  * The POSTs and the stream of a session as one channel. A message related to a request goes into the response to its
  * POST; other messages go to the session's stream.
@@ -33,7 +31,6 @@ export class SessionChannel implements Channel {
   /** Charged for queued messages. */
   readonly #budget: ByteBudget;
   readonly #streams: ReplayableStreams;
-  readonly #main: ReplayableStream;
   /** Responses in progress, by request id. */
   readonly #responses = new Map<unknown, SessionResponse>();
   #receiver: ChannelReceiver | undefined;
@@ -42,21 +39,31 @@ export class SessionChannel implements Channel {
   #backlog: string[] = [];
   #backlogLength = 0;
   readonly #backlogBudget: ByteBudget;
+  readonly #onClosed: () => void;
   #room: Deferred<void> | undefined;
-  #lastName = 0;
+  /** The number of streams that are being resumed. */
+  #resuming = 0;
   #isClosed = false;
 
-  constructor(endpoint: Endpoint, streams: ReplayableStreams, budget: ByteBudget) {
+  /** @param onClosed called once, when it is closed by either side */
+  constructor(endpoint: Endpoint, streams: ReplayableStreams, budget: ByteBudget, onClosed: () => void) {
     this.#endpoint = endpoint;
     this.#streams = streams;
     this.#budget = budget;
     this.#backlogBudget = budget.child();
-    this.#main = streams.add(mainName);
+    this.#onClosed = onClosed;
   }
 
   /** Whether a response is awaited or the stream is being read. */
   get isBusy(): boolean {
-    return this.#responses.size > 0 || this.#main.hasReader;
+    return this.#responses.size > 0 || this.#streams.isMainRead;
+  }
+
+  /** Whether another channel on the same streams can take its place. */
+  get isAtRest(): boolean {
+    return (
+      !this.isBusy && this.#resuming === 0 && this.#backlog.length === 0 && this.#room === undefined && !this.#isClosed
+    );
   }
 
   open(receiver: ChannelReceiver): void {
@@ -92,7 +99,7 @@ export class SessionChannel implements Channel {
   drained(relatedTo: Id | undefined): Promise<void> {
     const response = this.#responseTo(relatedTo);
     if (response !== undefined) return response.drained();
-    if (this.#main.hasReader) return this.#main.drained();
+    if (this.#streams.isMainRead) return this.#streams.main.drained();
     this.#room ??= deferred<void>();
     return this.#room.promise;
   }
@@ -108,11 +115,12 @@ export class SessionChannel implements Channel {
       this.#forget(response);
       response.giveUp();
     }
-    this.#main.end();
+    this.#streams.end();
     this.#backlog = [];
     this.#backlogBudget.close();
     this.#room?.resolve();
     this.#receiver?.end();
+    this.#onClosed();
     return Promise.resolve();
   }
 
@@ -130,8 +138,8 @@ export class SessionChannel implements Channel {
       this.#receiver?.frame(frame, posted);
       return emptyResponse(202);
     }
-    this.#lastName += 1;
-    const response = new SessionResponse(this.#endpoint, this.#budget, this.#streams, this.#lastName, ids);
+    const name = this.#streams.nextName();
+    const response = new SessionResponse(this.#endpoint, this.#budget, this.#streams, name, ids);
     for (const id of ids) this.#responses.set(idKey(id), response);
     this.#current = response;
     this.#receiver?.frame(frame, posted);
@@ -148,9 +156,9 @@ export class SessionChannel implements Channel {
     if (this.#isClosed) return closingResponse();
     const lastEventId = request.header("last-event-id");
     if (lastEventId === undefined || lastEventId === "") {
-      if (this.#main.hasReader) return refusal(409, "the session already has an open stream: close it first");
+      if (this.#streams.isMainRead) return refusal(409, "the session already has an open stream: close it first");
       const reader = this.#reader(request);
-      this.#main.attach(reader);
+      this.#streams.main.attach(reader);
       this.#flushBacklog();
       return streamResponse(reader);
     }
@@ -160,14 +168,16 @@ export class SessionChannel implements Channel {
   async #resume(request: HttpRequest, lastEventId: string): Promise<HttpResponse> {
     const reader = this.#reader(request);
     let isResumed = false;
+    this.#resuming += 1;
     try {
       const fault = await this.#streams.resume(lastEventId, reader);
       if (fault !== undefined) return fault;
       isResumed = true;
     } finally {
+      this.#resuming -= 1;
       if (!isResumed) reader.gone();
     }
-    if (this.#main.hasReader) this.#flushBacklog();
+    if (this.#streams.isMainRead) this.#flushBacklog();
     return streamResponse(reader);
   }
 
@@ -192,8 +202,8 @@ export class SessionChannel implements Channel {
   }
 
   #sendToMain(frame: string, lossy: LossyNotification | undefined): void {
-    if (this.#main.hasReader) {
-      this.#main.message(frame, lossy);
+    if (this.#streams.isMainRead) {
+      this.#streams.main.message(frame, lossy);
     } else if (
       this.#backlog.length < maxBacklog &&
       this.#backlogLength + frame.length <= maxBacklogLength &&
@@ -214,7 +224,7 @@ export class SessionChannel implements Channel {
     this.#backlog = [];
     this.#backlogLength = 0;
     this.#backlogBudget.hold(0);
-    for (const frame of frames) this.#main.message(frame);
+    for (const frame of frames) this.#streams.main.message(frame);
     this.#room?.resolve();
     this.#room = undefined;
   }

@@ -1,18 +1,20 @@
 import type { ByteBudget } from "../../../base/byte-budget.js";
+import type { Clock, Timer } from "../../../base/clock.js";
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
 import type { Connection } from "../../../jsonrpc/connection.js";
 import { guarded } from "../../../jsonrpc/hooks.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
-import type { Reporter } from "../../../jsonrpc/report.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import type { Revision } from "../../../protocol/revisions/revision.js";
-import { serveChannel } from "../../../server/session/serve-channel.js";
+import { openSessionConnection } from "../../../server/session/serve-channel.js";
+import { ServerSession, type SessionHost } from "../../../server/session/server-session.js";
+import { profileOf } from "../../../session/mcp-connection.js";
 import type { TransportOptions } from "../../../session/options.js";
 import type { HttpCaller } from "../peers.js";
 import type { Endpoint } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, withHeaders } from "../responses.js";
-import { type EventStore, MemoryEventStore } from "../streams/event-store.js";
+import type { EventStore } from "../streams/event-store.js";
 import { ReplayableStreams } from "../streams/replayable-stream.js";
 import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
 import { SessionChannel } from "./session-channel.js";
@@ -36,12 +38,14 @@ export class Sessions implements HandshakeBinding {
   readonly #endpoint: Endpoint;
   readonly #config: SessionsConfig;
   readonly #table: SessionTable<Session>;
+  readonly #awake: AwakeSessions;
   #isDraining = false;
 
   constructor(endpoint: Endpoint, config: SessionsConfig) {
     this.#endpoint = endpoint;
     this.#config = config;
     this.#table = new SessionTable(endpoint.settings.clock, config.limits);
+    this.#awake = new AwakeSessions(endpoint.settings.clock, (session) => this.#closed(session));
   }
 
   profileOf(request: HttpRequest, caller: HttpCaller): Profile {
@@ -88,6 +92,11 @@ export class Sessions implements HandshakeBinding {
     return isForeignVersion(request) ? foreignVersion() : session;
   }
 
+  /** The server may close a session itself. While draining, the session stays, so that it can reject new calls with a reason. */
+  #closed({ id }: Session): void {
+    if (!this.#isDraining) this.#table.end(id);
+  }
+
   /** Opens a session. It is kept only if the version negotiation succeeds. */
   #open(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
     if (this.#endpoint.closing.aborted) return closingResponse();
@@ -95,7 +104,7 @@ export class Sessions implements HandshakeBinding {
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
-    const session = new Session(this.#endpoint, this.#config, crypto.randomUUID(), caller);
+    const session = new Session(this.#endpoint, this.#config, crypto.randomUUID(), caller, this.#awake);
     return andThen(session.channel.post(request, frame, posted), (answer) => {
       const mayAgree = session.isNegotiated || session.channel.isBusy; // Busy: a stream may start first.
       if (!mayAgree || this.#endpoint.closing.aborted) {
@@ -103,75 +112,147 @@ export class Sessions implements HandshakeBinding {
         return answer;
       }
       this.#table.add(session.id, caller, session);
-      // The server may close the connection itself. While draining, the session stays, so that it can reject new calls
-      // with a reason.
-      void session.closed.then(() => this.#isDraining || this.#table.end(session.id));
+      if (session.isClosed) this.#closed(session);
       return withHeaders(answer, { [mcpHeaders.session]: session.id });
     });
   }
 }
 
-/** A session, with its connection and channel. */
-class Session implements Expirable {
+/** A session. At rest it has no channel and no connection: both are made again for what is sent or received. */
+class Session implements Expirable, SessionHost {
   readonly id: string;
-  readonly channel: SessionChannel;
-  isNegotiated = false;
+  readonly #endpoint: Endpoint;
   readonly #config: SessionsConfig;
-  readonly #report: Reporter;
-  readonly #connection: Connection;
-  /** The budget of its owner, charged with the cost of an idle session. */
-  readonly #budget: ByteBudget;
+  /** The caller that it belongs to, whose budget is charged with the cost of an idle session. */
+  readonly #caller: HttpCaller;
+  readonly #streams: ReplayableStreams;
+  readonly #conversation: ServerSession;
+  readonly #awake: AwakeSessions;
+  /** Whether it was used since this was last set to false. */
+  isUsed = true;
+  /** Whether its connection is closed, by either side. */
+  isClosed = false;
+  #channel: SessionChannel | undefined;
+  #revision: Revision | undefined;
   #isOver = false;
 
-  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, { auth, peer, budget, events }: HttpCaller) {
-    const { store, transport } = config;
+  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, caller: HttpCaller, awake: AwakeSessions) {
     this.id = id;
+    this.#endpoint = endpoint;
     this.#config = config;
-    this.#report = endpoint.settings.report;
-    this.#budget = budget;
-    if (store instanceof MemoryEventStore) store.charge(id, events);
-    const streams = new ReplayableStreams(id, store, this.#report);
-    const onNegotiated = (revision: Revision): void => {
-      this.isNegotiated = true;
-      streams.isPolled = revision.facts.httpPolling === true;
-    };
-    this.channel = new SessionChannel(endpoint, streams, budget);
-    this.#connection = serveChannel(endpoint.server, this.channel, {
-      ...transport,
-      auth,
-      peer,
-      budget,
-      onNegotiated,
+    this.#caller = caller;
+    this.#awake = awake;
+    this.#streams = new ReplayableStreams(id, config.store, caller.events, endpoint.settings.report);
+    this.#conversation = new ServerSession(endpoint.server, this);
+  }
+
+  get lenient(): boolean {
+    return this.#config.transport.lenient === true;
+  }
+
+  get budget(): ByteBudget {
+    return this.#caller.budget;
+  }
+
+  connect(session: ServerSession): Connection {
+    const { auth, peer, budget } = this.#caller;
+    this.#channel = new SessionChannel(this.#endpoint, this.#streams, budget, () => {
+      this.isClosed = true;
+      this.#awake.closed(this);
     });
+    if (!this.#isOver) this.#awake.add(this);
+    const options = { ...this.#config.transport, auth, peer };
+    return openSessionConnection(this.#endpoint.server, session, this.#channel, options);
+  }
+
+  negotiated(revision: Revision): void {
+    this.#revision = revision;
+    this.#streams.isPolled = revision.facts.httpPolling === true;
+  }
+
+  get isNegotiated(): boolean {
+    return this.#revision !== undefined;
   }
 
   get profile(): Profile {
-    return this.#connection.profile;
+    return this.#revision === undefined ? mcpProfile : profileOf(this.#revision);
   }
 
-  get closed(): Promise<unknown> {
-    return this.#connection.closed;
+  get channel(): SessionChannel {
+    this.isUsed = true;
+    void this.#conversation.connection; // Made on a channel.
+    return this.#channel as SessionChannel;
   }
 
   /** The scopes of a caller may differ from message to message; its principal is that of the session. */
   identify({ auth }: HttpCaller): void {
-    this.#connection.auth = auth;
+    this.#conversation.connection.auth = auth;
   }
 
   get isBusy(): boolean {
-    return this.channel.isBusy;
+    return this.#channel?.isBusy === true;
+  }
+
+  /** Lets go of channel and connection, if nothing is under way. Returns whether it has none now. */
+  rest(): boolean {
+    if (this.#channel === undefined) return true;
+    if (!this.#channel.isAtRest || !this.#conversation.rest()) return false;
+    this.#channel = undefined;
+    return true;
   }
 
   /** Running calls may finish; new ones are rejected, but input responses are still accepted. */
-  drain(grace: number): Promise<void> {
-    return this.#connection.drain(grace);
+  async drain(grace: number): Promise<void> {
+    if (this.#channel !== undefined) await this.#conversation.connection.drain(grace);
   }
 
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#budget.give(sessionBytes);
-    void this.#connection.close();
-    guarded("EventStore.forget", () => this.#config.store?.forget(this.id), this.#report);
+    this.#awake.delete(this);
+    this.#caller.budget.give(sessionBytes);
+    this.#conversation.close();
+    guarded("EventStore.forget", () => this.#config.store?.forget(this.id), this.#endpoint.settings.report);
+  }
+}
+
+/** Milliseconds between two looks at the sessions that are awake: what was not used in between rests. */
+const restPeriod = 5_000;
+
+/** The sessions with a connection. Those that are not used lose it, with all that it takes. */
+class AwakeSessions {
+  /** Called when the connection of a session is closed. */
+  readonly closed: (session: Session) => void;
+  readonly #clock: Clock;
+  readonly #sessions = new Set<Session>();
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, closed: (session: Session) => void) {
+    this.#clock = clock;
+    this.closed = closed;
+  }
+
+  add(session: Session): void {
+    this.#sessions.add(session);
+    this.#timer ??= this.#watch();
+  }
+
+  delete(session: Session): void {
+    this.#sessions.delete(session);
+    if (this.#sessions.size > 0 || this.#timer === undefined) return;
+    this.#clock.clearTimer(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #watch(): Timer {
+    const timer = this.#clock.setTimer(() => {
+      for (const session of this.#sessions) {
+        if (!session.isUsed && session.rest()) this.#sessions.delete(session);
+        session.isUsed = false;
+      }
+      this.#timer = this.#sessions.size === 0 ? undefined : this.#watch();
+    }, restPeriod);
+    timer.unref?.();
+    return timer;
   }
 }

@@ -1,9 +1,10 @@
+import type { ByteBudget } from "../../../base/byte-budget.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import { guarded, inHook } from "../../../jsonrpc/hooks.js";
 import type { Reporter } from "../../../jsonrpc/report.js";
 import type { HttpResponse } from "../request.js";
 import { refusal } from "../responses.js";
-import type { EventStore, StoredEvent, StreamName } from "./event-store.js";
+import { type EventStore, MemoryEventStore, type StoredEvent, type StreamName } from "./event-store.js";
 import { type EventStream, messageEvent, primingEvent, retryField } from "./event-stream.js";
 
 /**
@@ -15,6 +16,9 @@ const maxFinished = 32;
 /** The maximum number of messages held while the event store reads earlier ones. */
 const maxHeld = 1_000;
 
+/** The name of the session's own stream. */
+const mainName = "0";
+
 /** The streams of a session by name, including finished ones. */
 export class ReplayableStreams {
   readonly session: string;
@@ -24,11 +28,17 @@ export class ReplayableStreams {
   readonly report: Reporter;
   /** Whether the client reconnects to a stream that was closed early. */
   isPolled = false;
-  readonly #streams = new Map<string, ReplayableStream>();
+  /** Made for the first stream: most sessions are answered without one. */
+  #streams: Map<string, ReplayableStream> | undefined;
+  #main: ReplayableStream | undefined;
+  #lastName = 0;
+  readonly #events: ByteBudget;
 
-  constructor(session: string, store: EventStore | undefined, report: Reporter) {
+  /** @param events charged for the events in a store in memory */
+  constructor(session: string, store: EventStore | undefined, events: ByteBudget, report: Reporter) {
     this.session = session;
     this.store = store;
+    this.#events = events;
     this.report = report;
   }
 
@@ -37,9 +47,35 @@ export class ReplayableStreams {
     return this.isPolled && this.store !== undefined;
   }
 
+  /** The session's own stream. */
+  get main(): ReplayableStream {
+    this.#main ??= this.add(mainName);
+    return this.#main;
+  }
+
+  /** Whether the session's own stream is being read. */
+  get isMainRead(): boolean {
+    return this.#main?.hasReader === true;
+  }
+
+  /** Ends the session's own stream. */
+  end(): void {
+    this.#main?.end();
+  }
+
+  /** The name of another stream, or of a response that may become one. */
+  nextName(): number {
+    this.#lastName += 1;
+    return this.#lastName;
+  }
+
   /** Adds a stream. If too many can be resumed, the oldest finished one no longer can. */
   add(name: string): ReplayableStream {
     const stream = new ReplayableStream(this, name);
+    if (this.#streams === undefined) {
+      this.#streams = new Map();
+      if (this.store instanceof MemoryEventStore) this.store.charge(this.session, this.#events);
+    }
     this.#streams.set(name, stream);
     if (this.#streams.size <= maxFinished) return stream;
     for (const [oldest, { isOver }] of this.#streams) {
@@ -56,7 +92,7 @@ export class ReplayableStreams {
    */
   async resume(lastEventId: string, reader: EventStream): Promise<HttpResponse | undefined> {
     const [, name = "", sequence] = /^(\d{1,15})-(\d{1,15})$/.exec(lastEventId) ?? [];
-    const stream = this.#streams.get(name);
+    const stream = name === mainName ? this.main : this.#streams?.get(name);
     if (stream === undefined) return refusal(400, "Last-Event-ID does not belong to this session");
     const isWhole = await stream.resume(reader, Number(sequence));
     return isWhole ? undefined : refusal(400, "the events after Last-Event-ID are no longer stored");
