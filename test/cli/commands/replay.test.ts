@@ -203,6 +203,41 @@ test("a server that refuses what it refused in the recording is compared, as any
   expect(code).toBe(0);
 });
 
+test("a fault that shows only in the order of the messages is still there in a replay", async () => {
+  using scratch = new Scratch();
+  const answering = `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id = null, method, params } = JSON.parse(line);
+      const serverInfo = { name: "answers", version: "1" };
+      const opened = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
+      const result = method === "ping" ? {} : method === "tools/call" ? { content: [] } : opened;
+      const error = { code: -32601, message: "Method not found" };
+      if (method === "notifications/initialized") return;
+      const answer = method === "notifications/cancelled" ? { error } : { result };
+      setTimeout(() => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer })), method === "tools/call" ? 300 : 20);
+    });`;
+  const path = scratch.write(
+    "order.parlance.jsonl",
+    recorded(
+      ...opening(version, { server: { tools: {} } }),
+      '→ {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow"}}',
+      '→ {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}',
+      '← {"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}',
+      '→ {"jsonrpc":"2.0","id":1,"method":"ping"}',
+      '← {"jsonrpc":"2.0","id":1,"result":{}}',
+      '← {"jsonrpc":"2.0","id":5,"result":{"content":[]}}',
+    ),
+  );
+  const again = scratch.at("again.parlance.jsonl");
+  const args = ["replay", path, "--as", "client", "--record", again, "--", process.execPath, "-e", answering];
+  const { stdout } = await parlance(args);
+  expect(stdout).not.toContain("R-7 → no violation");
+  expect((await parlance(["check", again])).stdout).toContain("R-7");
+  const mended = answering.replace("return;", "return;\n if (id === null) return;");
+  const after = await parlance([...args.slice(0, -1), mended].filter((word) => word !== "--record" && word !== again));
+  expect(after.stdout).toContain("only in the first");
+});
+
 test("the recorded client is played at the recorded speed, or at a factor of it", async () => {
   using scratch = new Scratch();
   const said = recorded(

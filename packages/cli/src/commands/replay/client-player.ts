@@ -21,6 +21,10 @@ type WireSession = Conversation["sessions"][number];
 /** Milliseconds after the last response in which further messages of the server arrive. */
 const aftermath = 100;
 
+/** The bounds of the milliseconds to wait for a response without an id. */
+const leastPatience = 250;
+const mostPatience = 1_000;
+
 /** Values that a client must send back: their places in responses and in requests. */
 const carried = [
   { result: "requestState", pointer: "/params/requestState" },
@@ -43,6 +47,12 @@ export class ClientPlayer {
   /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
   readonly #questions: RecordedOperation[];
+  /** The responses without an id in the recording. */
+  readonly #withoutId: readonly Row[];
+  /** How many of them have not come. */
+  #missing = 0;
+  /** The time in the recording of the latest frame that was sent. */
+  #sentAt = 0;
   #isReached = false;
   #unreached: RawReply | undefined;
 
@@ -52,6 +62,9 @@ export class ClientPlayer {
     this.#client = client;
     this.#clock = clock;
     this.#questions = session.operations.filter(({ request }) => request.from === "server");
+    this.#withoutId = recording.rows.filter(
+      (row) => row.session === session && row.from === "server" && isAnswer(row) && row.messages.every(isWithoutId),
+    );
     client.onRequest = (request) => this.#answer(request);
   }
 
@@ -79,6 +92,7 @@ export class ClientPlayer {
     const givenUp = this.#givenUpBy(messages);
     if (givenUp !== undefined && (await this.#isAnsweredBy(at, givenUp))) return;
     await this.#clock.reach(at);
+    this.#sentAt = at;
     const bytes = replaced(
       frame.bytes,
       messages.flatMap((message) => this.#brought(message)),
@@ -125,6 +139,20 @@ export class ClientPlayer {
   async #answeredBefore(n: number): Promise<void> {
     const due = [...this.#asked].filter(([{ answer }]) => answer !== undefined && answer.frame.n < n);
     await Promise.all(due.map(([, reply]) => reply));
+    await this.#answeredWithoutIdBefore(n);
+  }
+
+  /**
+   * Waits for as many responses without an id as the recorded client had received before it sent a frame: what they respond to shows
+   * only in their order. Those that do not come are waited for once, as long as they took in the recording, within bounds.
+   */
+  async #answeredWithoutIdBefore(n: number): Promise<void> {
+    const due = this.#withoutId.filter((row) => (row.n ?? 0) < n);
+    const isMissing = (): boolean => this.#client.responsesWithoutId.length + this.#missing < due.length;
+    const took = (due.at(-1)?.at ?? 0) - this.#sentAt;
+    const until = performance.now() + Math.min(mostPatience, Math.max(leastPatience, took));
+    while (isMissing() && performance.now() < until) await setTimeout(1);
+    this.#missing = Math.max(this.#missing, due.length - this.#client.responsesWithoutId.length);
   }
 
   #receive({ answer }: RecordedOperation, reply: RawReply): RawReply {
@@ -183,6 +211,10 @@ function isLeftOpen({ request, answer, cancel }: RecordedOperation): boolean {
 
 function isAnswer({ messages }: Row): boolean {
   return messages.length > 0 && messages.every(({ kind }) => kind === "res" || kind === "err");
+}
+
+function isWithoutId(message: WireMessage): boolean {
+  return (message.member("id") ?? null) === null;
 }
 
 /** Whether the server is reached: it answered, accepted the request over HTTP, or is only slow. */

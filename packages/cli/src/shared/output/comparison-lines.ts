@@ -68,7 +68,7 @@ function itemLines(item: ItemChange, look: Look): readonly string[] {
   ];
 }
 
-/** `✖` for an outcome that got worse, or breaks rules still, `✔` for one that got better, `~` for another change. */
+/** `✖` for an outcome that got worse, or breaks other rules, `✔` for one that got better, `~` for another change. */
 function markOf({ left: before, right: after, outcome }: PairedChange, { style }: Look): string {
   const change = outcome ? badnessOf(after) - badnessOf(before) : 0;
   if (change > 0 || (outcome && change === 0 && after.rules.length > 0)) return style.red("✖");
