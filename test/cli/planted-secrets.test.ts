@@ -1,4 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import type { Auth } from "@parlance/mcp/http";
+import { serveHttp } from "@parlance/mcp/node";
+import { createServer } from "@parlance/mcp/server";
 import { type Entry, encodeEntry } from "@parlance/wire";
 import { describe, expect, test } from "vitest";
 import type { HttpEntry } from "../../packages/wire/src/recording/entry.js";
@@ -214,4 +217,26 @@ describe("the verdicts on a recording are those on every copy of it", () => {
     }[];
     expect(after?.places).toEqual(before?.places.filter(({ n }) => n >= 6 && n <= 9));
   });
+});
+
+test("check and replay, which are clients themselves, record no key in the clear", async () => {
+  using scratch = new Scratch();
+  const key = "q4r5s6t7-key-of-ada";
+  const auth: Auth = ({ header: of }) =>
+    of("authorization") === `Bearer ${key}` && of("x-api-key") === key ? { principal: "ada" } : undefined;
+  await using http = await serveHttp(createServer({ name: "notes", version: "1" }), { port: 0, auth });
+  const [one, two] = [scratch.at("one.parlance.jsonl"), scratch.at("two.parlance.jsonl")];
+  const keys = ["--bearer-env", "KEY", "--header-env", "x-api-key=KEY"];
+  const url = `${http.url}?access_token=${key}`;
+  await parlance(["check", url, "--revision", "2025-11-25", ...keys, "--record", one], { KEY: key });
+  await parlance(["run", "--once", url, ...keys, "--record", scratch.at("run.parlance.jsonl")], { KEY: key });
+  await parlance(["replay", scratch.at("run.parlance.jsonl"), "--as", "client", "--record", two, url, ...keys], {
+    KEY: key,
+  });
+  for (const path of [one, two]) {
+    const text = readFileSync(path, "utf8");
+    expect(text).not.toContain(key);
+    expect(text).toContain('"redact":["credentials in HTTP headers and URLs"]');
+    expect(text).toContain('"authorization","█');
+  }
 });

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { open, rm, writeFile } from "node:fs/promises";
-import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
+import { coverCredentials, type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { usageFailure } from "../failure.js";
 import { escapeHidden } from "../output/json-lines.js";
 import { packageVersion } from "../package-version.js";
@@ -27,13 +27,18 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
     server,
     os: process.platform,
     ...(parent !== undefined && { parent: parent.id }),
+    ...(target.kind === "url" && { redact: ["credentials in HTTP headers and URLs"] }),
   };
 }
 
-/** A recording as the text of a file. The end entry, if any, is recomputed. */
+/** What this program as a client has sent and received, as the text of a file. Credentials in HTTP heads are covered. */
 export function recordingText(entries: readonly Entry[]): string {
   const lines = new RecordingLines();
-  return entries.map((entry) => lines.line(entry)).join("");
+  return entries.map((entry) => lines.line(covered(entry))).join("");
+}
+
+function covered(entry: Entry): Entry {
+  return entry.k === "h" ? coverCredentials(entry) : entry;
 }
 
 /** Encodes the lines of a recording in order. */
@@ -49,7 +54,10 @@ export class RecordingLines {
   }
 }
 
-/** A recording that is written line by line to a new file, which only this user may read, while others follow it. */
+/**
+ * What this program as a client sends and receives, written line by line to a new file, which only this user may read, while others
+ * follow it. Credentials in HTTP heads are covered.
+ */
 export class GrowingRecording {
   readonly #path: string;
   readonly #lines = new RecordingLines();
@@ -66,7 +74,7 @@ export class GrowingRecording {
 
   /** Writes the next line. */
   add(entry: Entry): void {
-    appendFileSync(this.#path, this.#lines.line(entry));
+    appendFileSync(this.#path, this.#lines.line(covered(entry)));
   }
 }
 
@@ -108,5 +116,5 @@ function notWritten(path: string, { code, message }: NodeJS.ErrnoException): nev
 /** The server of a target, for the header. A module is named by its path, without loading it. */
 function serverOf(target: Target): NonNullable<HeaderEntry["server"]> {
   if (target.kind === "command") return { cmd: target.command, args: target.args };
-  return { url: target.kind === "url" ? target.url.href : target.title };
+  return target.kind === "url" ? coverCredentials({ url: target.url.href }) : { url: target.title };
 }
