@@ -66,6 +66,10 @@ test.each([
   [["talk", "--zzz"], "unknown option '--zzz'\n  → parlance help talk shows how to write it\n"],
   [["show"], "missing required argument 'recording'\n  → parlance show [options] <recording> <n>\n"],
   [["show", "9"], "the number of a frame is missing\n  → parlance show last 9\n"],
+  [
+    ["check", "--answer", "accept"],
+    "unknown option '--answer'\n  → check answers nothing that a tool asks: parlance run --call 'tool name=text' --answer accept does\n",
+  ],
   [["proxy", "--port", "8080"], "unknown option '--port'\n  → write --listen 127.0.0.1:8080\n"],
   [["bridge", "--host", "0.0.0.0"], "unknown option '--host'\n  → write --listen http://127.0.0.1:8080/mcp\n"],
   [["serve", "--port", "8080"], "unknown option '--port'\n  → write --http 8080\n"],

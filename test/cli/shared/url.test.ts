@@ -161,6 +161,15 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
+test.concurrent("an API that answers JSON of its own is named, with what to do", async () => {
+  await using http = await plainHttp((_request, response) => {
+    response.writeHead(201, { "content-type": "application/json" }).end('{"id":5,"title":"x"}');
+  });
+  const { code, stderr } = await parlance(["list", http.url]);
+  expect(stderr).toMatch(/"2.0", it is missing\n {2}→ what answers there does not speak JSON-RPC: .* often \/mcp/);
+  expect(code).toBe(3);
+});
+
 test.concurrent("a redirect is not followed, and says where it leads, without a code", async () => {
   await using http = await plainHttp((_request, response) => {
     response.writeHead(301, { location: "https://a.b/?code=c0de-4711" }).end();

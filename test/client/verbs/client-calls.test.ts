@@ -126,7 +126,7 @@ describe("progress", () => {
       open.peer.send(notification("notifications/progress", { progressToken, progress }));
     tell(2, 1);
     tell(1, 2);
-    tell("1", 3);
+    tell("01", 3);
     tell(9, 4);
     tell(undefined, 5);
     open.peer.send(success(2, done));

@@ -168,6 +168,9 @@ describe("B3: options are checked when given", () => {
     expect(messageOf(() => js(createServer, { ...info, pagesize: 5 }))).toBe(
       'createServer: unknown member "pagesize": did you mean pageSize?',
     );
+    expect(messageOf(() => js(createServer, { ...info, report: console.error }))).toBe(
+      'createServer: unknown member "report": it is an option of what serves the server, such as serveStdio(server, { report })',
+    );
     expect(messageOf(() => js(createServer, { ...info, tasks: { tll: 1 } }))).toContain(
       'createServer: tasks: unknown member "tll": did you mean ttl?',
     );

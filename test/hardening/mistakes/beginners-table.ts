@@ -888,6 +888,13 @@ export const mistakes: readonly Mistake[] = [
     says: ["server.changed.resource: the URI must be a string, got an object", "server.changed.resource(uri)"],
   },
   {
+    item: "B3",
+    title: "server.changed.resource with a text that is no URI",
+    code: `server.changed.resource("tea");`,
+    compiles: true,
+    says: ['server.changed.resource: "tea" must be a URI: a scheme, a colon'],
+  },
+  {
     item: "B9",
     title: "a service for handle",
     code: "openConnection(memoryChannels()[0], { handle: createService() });",

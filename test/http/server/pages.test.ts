@@ -213,6 +213,12 @@ test.each([["localhost/x"], ["http://localhost"], ["a b"], [""]])("%s is no host
   expect(() => httpHandler(shop(), { allowedHosts: [host] })).toThrow(TypeError);
 });
 
+test("a wildcard for every host of a whole domain is refused, with what to write", () => {
+  expect(() => httpHandler(shop(), { allowedHosts: ["*.example"] })).toThrow(
+    'allowedHosts: "*.example" is not a host, or a host and a port: a wildcard needs two more names, as in "*.example.com"',
+  );
+});
+
 test.each([["app.example.com"], ["https://app.example.com/"], ["*"], ["NULL"], ["https://APP.example.com"]])(
   "%s is no origin that could be allowed",
   (origin) => {

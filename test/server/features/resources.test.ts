@@ -104,7 +104,7 @@ describe.each(versions)("in %s", (version) => {
     await using peer = await speak(notes(), version);
     expect(await peer.error("resources/read", { uri })).toEqual({
       code: -32_602,
-      message: "Invalid params",
+      message: `Invalid params: uri ${message}`,
       data: { errors: [{ path: "/uri", message }] },
     });
   });

@@ -4,6 +4,7 @@ import type { Authentication } from "../jsonrpc/call.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
 import type { Changes } from "../session/change-feed.js";
 import { isVisible } from "./features/registry.js";
+import { uriFault } from "./features/resources/uri.js";
 import { requireVisible, type ScopedDefinition } from "./required-scopes.js";
 
 type Visible = ScopedDefinition["visible"];
@@ -17,7 +18,7 @@ export interface Changed {
    * server.changed.resource("notes:/1", (auth) => auth?.subject === "ada");
    *
    * @param visible the callers who may learn of it, by the rules of `visible` in a definition. Default: all who see the definition
-   * @throws TypeError for a URI that is no string, and for a `visible` that is no function
+   * @throws TypeError for a text that is no URI, and for a `visible` that is no function
    */
   resource(uri: string, visible?: Visible): void;
   /**
@@ -37,6 +38,8 @@ export function changedBy(changes: Changes, mayLearnOf: (uri: string, auth: Auth
         const remedy = "write server.changed.resource(uri)";
         throw new TypeError(`server.changed.resource: the URI must be a string, got ${kindOf(uri)}: ${remedy}`);
       }
+      const fault = uriFault(uri);
+      if (fault !== undefined) throw new TypeError(`server.changed.resource: ${JSON.stringify(uri)} ${fault}`);
       requireVisible("server.changed.resource", visible);
       changes.tell({ kind: "resource", uri }, (auth) => mayLearnOf(uri, auth) && isVisible({ visible }, auth));
     },

@@ -110,6 +110,11 @@ const serverMembers: MembersOf<ServerOptions> = {
   tasks: taskMembers,
 };
 
+const ofServing = "it is an option of what serves the server, such as serveStdio(server, { report })";
+
+/** Options that users look for here. */
+const optionsElsewhere: Readonly<Record<string, string>> = { report: ofServing, logger: ofServing, onError: ofServing };
+
 /** A server for every revision. It keeps nothing of its clients, so one object serves any number of them. */
 export interface Server<Tools extends ToolTypes = ToolTypes> extends Servable {
   /** Never there: it holds the types of the tools that the server was created with. */
@@ -295,7 +300,7 @@ function requireOptions(options: ServerOptions | undefined, misplaced: unknown):
   if (!isObject(options)) {
     throw new TypeError(`createServer: expected an object of options, got ${kindOf(options)}: ${serverExample}`);
   }
-  checkMembers("createServer", options, serverMembers);
+  checkMembers("createServer", options, serverMembers, optionsElsewhere);
   // The specification requires both, and some clients refuse a server without them.
   const missing = (["name", "version"] as const).filter((member) => typeof options[member] !== "string");
   if (missing.length === 0) return;

@@ -101,6 +101,19 @@ test("without a token only the authorization is examined, by the newest revision
   });
 });
 
+test("a token that no probe can use is named, with the reason", async () => {
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  const handler = nodeHandler(server, {
+    auth: ({ header }) => (header("x-api-key") ? { principal: "ada" } : undefined),
+  });
+  await using http = await plainHttp(handler);
+  const given = ["--header", "x-api-key: a", "--other-token-env", "OTHER", "--foreign-token-env", "OTHER"];
+  const { stderr } = await parlance(["check", ...given, "--revision", "2025-11-25", http.url], { OTHER: "b" });
+  handler.close();
+  expect(stderr).toContain("! --other-token-env is not used: the server requires no token in Authorization\n");
+  expect(stderr).toContain("! --foreign-token-env is not used: the server requires no token in Authorization\n");
+});
+
 test("without a token the text passes nothing that was not examined, and a failed probe does not hide the remedy", async () => {
   const { url } = await startNotes();
   expect((await parlance(["check", url])).stdout).toContain("\n! 0 revisions · ");

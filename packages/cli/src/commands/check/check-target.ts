@@ -68,6 +68,8 @@ export async function checkTarget(
   if (record !== undefined) await writeNewFile(record, recordingText(entries));
   if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was found so far"));
   else await requireSpoken(examination, target);
+  const given = { "XA-7": options.foreignTokenEnv, "XA-10": options.otherTokenEnv };
+  err.print(...unusedTokenLines(given, examination).map(err.style.yellow));
   const source = record ?? target.title;
   const refused = options.portability === true ? conversation.portability() : [];
   const report = reportOf({
@@ -117,6 +119,24 @@ function unauthorized(target: Target, { revisions }: Examination, exitCode: numb
     },
   );
 }
+
+/** The options whose token no probe has used, with the reason. @param given the tokens, by the probe that uses each */
+function unusedTokenLines(
+  given: Readonly<Record<keyof typeof tokenOptions, string | undefined>>,
+  { revisions }: Pick<Examination, "revisions">,
+): readonly string[] {
+  const results = revisions.flatMap((revision) => revision.results);
+  return (["XA-7", "XA-10"] as const).flatMap((id) => {
+    const findings = results.flatMap(({ probe, finding }) => (probe.id === id ? [finding] : []));
+    const reasons = findings.flatMap((finding) => (finding.is === "skipped" ? [finding.why] : []));
+    if (given[id] === undefined || reasons.length < findings.length) return [];
+    const why = reasons[0] ?? "no revision that was examined has sessions, and access tokens";
+    return [`! ${tokenOptions[id]} is not used: ${why}`];
+  });
+}
+
+/** The option with the token of a probe. */
+const tokenOptions = { "XA-7": "--foreign-token-env", "XA-10": "--other-token-env" } as const;
 
 /** Judges the metadata of the server; skipped where there is none. */
 const metadataProbe = "XA-3";

@@ -107,7 +107,11 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .addOption(new Option("--format <format>", "the format of the report").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
     .option("--revision <version>", "examine the server in this revision only; may be repeated", readRevision)
-    .option("--call <call>", 'also call this tool, twice at once; may be repeated: --call "add a:=2 b:=3"', collect)
+    .option(
+      "--call <call>",
+      'also call this tool, once, then twice at once; may be repeated: --call "add a:=2 b:=3"',
+      collect,
+    )
     .option("--all", "also show the probes that passed")
     .option("--record <file>", "record the conversation with the server to this file")
     .option(

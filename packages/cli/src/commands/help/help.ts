@@ -76,6 +76,13 @@ const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
   ["--port", address],
   ["-p", address],
   ["--host", address],
+  [
+    "--answer",
+    (command) =>
+      command?.name() === "check"
+        ? "check answers nothing that a tool asks: parlance run --call 'tool name=text' --answer accept does"
+        : undefined,
+  ],
   ["tools", lists("tools")],
   ["resources", lists("resources")],
   ["templates", lists("templates")],

@@ -95,6 +95,10 @@ const signs: readonly { readonly seen: RegExp; readonly remedy: string }[] = [
     seen: /ended without a JSON-RPC response; before that, .*must be JSON/,
     remedy: "the response is cut off: does its Content-Length count characters? It must count bytes",
   },
+  {
+    seen: /ended without a JSON-RPC response; before that, .*jsonrpc must be "2\.0"/,
+    remedy: `what answers there does not speak JSON-RPC: ${anotherPath}`,
+  },
   { seen: /does not match the HTTP|Parse Error/, remedy: "the server does not use HTTP: is it the right port?" },
   { seen: /Content-Type "text\/html"/, remedy: `this is a web page, not an MCP server: ${anotherPath}` },
   {

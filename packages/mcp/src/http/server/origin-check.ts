@@ -167,7 +167,9 @@ function inUrl(address: string): string {
 function requireHost(host: string): string {
   const place = readHost(host.replace(/^\*\.(?=[^.]+\.[^.])/, ""));
   if (place === undefined) {
-    const remedy = /^https?:/.test(host) && URL.canParse(host) ? `: write ${quoted(new URL(host).host)}` : "";
+    const isTooWide = /^\*(?:\.[^.]*)?$/.test(host);
+    const written = /^https?:/.test(host) && URL.canParse(host) ? `: write ${quoted(new URL(host).host)}` : "";
+    const remedy = isTooWide ? `: a wildcard needs two more names, as in "*.example.com"` : written;
     throw new TypeError(`allowedHosts: ${quoted(host)} is not a host, or a host and a port${remedy}`);
   }
   return host.toLowerCase();

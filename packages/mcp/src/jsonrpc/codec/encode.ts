@@ -18,7 +18,13 @@ import { baseProfile, type Profile } from "../profile.js";
 export function encodeValue(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   const before = written.exactNumbers;
-  const text: string | undefined = JSON.stringify(value);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError && error.message.includes("BigInt"))) throw error;
+    throw new TypeError(`${error.message}: give a string, or a number if it is small enough`, { cause: error });
+  }
   // Hardly any value has such a number; only then is it written again, with literals.
   return text === undefined || written.exactNumbers !== before ? ExactNumber.stringify(value) : text;
 }

@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
 import type { Authentication } from "../../../jsonrpc/call.js";
-import { invalidParams, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
+import { codes, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import type { JsonObject } from "../../../protocol/json.js";
 import { methods } from "../../../protocol/methods.js";
@@ -194,11 +194,11 @@ export class Resources implements Feature, CompletionSource {
   }
 
   #readUri({ uri }: JsonObject, { revision }: Operation): string {
-    if (typeof uri !== "string") throw invalidParams("Invalid params", [wrongKind("/uri", "a string", uri)]);
-    const message = uriFault(uri);
-    if (message === undefined) return uri;
-    const { invalidUri } = missingCodes(this.#errorCodes, revision);
-    throw new RpcError(invalidUri, "Invalid params", { errors: [{ path: "/uri", message }] });
+    const { message } = typeof uri === "string" ? { message: uriFault(uri) } : wrongKind("/uri", "a string", uri);
+    if (message === undefined) return uri as string; // It is one: that is no fault.
+    const code = typeof uri === "string" ? missingCodes(this.#errorCodes, revision).invalidUri : codes.invalidParams;
+    // Most hosts show the message alone.
+    throw new RpcError(code, `Invalid params: uri ${message}`, { errors: [{ path: "/uri", message }] });
   }
 
   /** https://modelcontextprotocol.io/specification/latest/server/resources#error-handling */
