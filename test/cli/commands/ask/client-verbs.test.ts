@@ -66,7 +66,7 @@ test.concurrent("subscribe goes on until Ctrl-C, which ends it in order", async 
   running.interrupt();
   const { code, stdout, stderr } = await running.ended;
   expect(jsonLines(stdout)[0]).toEqual({ time: expect.any(String), kind: "resource", uri: "notes:/clock" });
-  expect(stderr).toBe("");
+  expect(stderr).toBe("subscribed to notes:/clock; Ctrl-C ends it\n");
   expect(code).toBe(0);
 });
 

@@ -62,7 +62,7 @@ async function subscribe(
     const options = { signal: interrupt.stop, timeout: flags.timeout, unadvertised: flags.force === true };
     const subscription = await client.subscribe(filter, options);
     const json = flags.json === true;
-    if (!json) err.print(err.style.dim(`subscribed to ${subscribedWords(subscription)}; Ctrl-C ends it`));
+    err.print(err.style.dim(`subscribed to ${subscribedWords(subscription)}; Ctrl-C ends it`));
     interrupt.stop.addEventListener("abort", () => void subscription.close(), { once: true });
     let left = flags.count ?? Number.POSITIVE_INFINITY;
     for await (const change of subscription) {
