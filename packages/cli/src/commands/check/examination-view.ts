@@ -4,7 +4,7 @@ import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js"
 import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
-import { expectationLines } from "../../shared/output/report-text.js";
+import { expectationLines, explainLines } from "../../shared/output/report-text.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
@@ -95,13 +95,6 @@ export function examinationLines(
     ...(revisions.some(({ isLost }) => isLost) ? [look.style.dim("  start the server again to examine the rest")] : []),
     ...(ranNoTool(spoken) ? wrapWords(noToolRan, look.width - 2).map((line) => look.style.dim(`  ${line}`)) : []),
   ];
-}
-
-/** The command that explains the findings. */
-function explainLines(failed: readonly string[], { style, width }: Look): readonly string[] {
-  if (failed.length === 0) return [];
-  const words = `parlance explain ${failed.join(" ")} says how to mend ${failed.length === 1 ? "it" : "them"}`;
-  return wrapWords(words, width - 2).map((line) => style.dim(`  ${line}`));
 }
 
 function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {

@@ -15,7 +15,7 @@ import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addExerciseOptions, chooseTarget } from "../../shared/options.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { summaryLines } from "../../shared/output/report-text.js";
+import { explainLines, summaryLines } from "../../shared/output/report-text.js";
 import { printFailure } from "../../shared/output/terminal.js";
 import { TailView } from "../../shared/recordings/tailed-recording.js";
 import { defaultRequests, SavedRequests } from "../../shared/requests/saved-requests.js";
@@ -122,7 +122,12 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
   if (flags.json === true) out.print(...reports.map((report) => jsonLine(reportedValue(report))));
   else
     for (const report of reports)
-      out.print("", ...summaryLines(report, out), out.style.dim(`recorded to ${report.source}`));
+      out.print(
+        "",
+        ...summaryLines(report, out),
+        ...explainLines(brokenRules(report), out),
+        out.style.dim(`recorded to ${report.source}`),
+      );
   if (shown !== undefined) {
     if (!interrupt.stop.aborted) err.print(err.style.dim("the page stays; Ctrl-C ends it"));
     await aborted(interrupt.stop);
@@ -146,6 +151,11 @@ function pauseWhileHeld(interception: Interception, clock: PausableClock): void 
     if (isHolding) clock.pause(interception);
     else clock.resume(interception);
   };
+}
+
+/** The ids of the rules that must be kept and were not, each once. */
+function brokenRules({ verdicts }: CheckReport): readonly string[] {
+  return [...new Set(verdicts.flatMap(({ verdict: { level, rule } }) => (level === "must" ? [rule.id] : [])))];
 }
 
 function reportedValue({ source, verdicts, failedFor }: CheckReport): object {

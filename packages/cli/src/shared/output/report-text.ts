@@ -1,5 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type CheckReport, type Verdict, wording } from "@parlance/wire";
+import { wrapWords } from "./columns.js";
 import { count } from "./quantities.js";
 import { type Look, type Piece, pieceLines } from "./rows.js";
 import { type Paint, type Style, signs } from "./style.js";
@@ -58,6 +59,13 @@ export function summaryLines(report: CheckReport, out: Look): readonly string[] 
     report.gaps.length === 0 ? { text: `${tally.lost} lost` } : part("gap", `${tally.lost} lost`),
   ];
   return pieceLines(mark, pieces, out);
+}
+
+/** The command that explains the findings. */
+export function explainLines(failed: readonly string[], { style, width }: Look): readonly string[] {
+  if (failed.length === 0) return [];
+  const words = `parlance explain ${failed.join(" ")} says how to mend ${failed.length === 1 ? "it" : "them"}`;
+  return wrapWords(words, width - 2).map((line) => style.dim(`  ${line}`));
 }
 
 /** `S-2 ×1, T-1 ×3`. */
