@@ -226,7 +226,9 @@ test("after a failure a run gives one account: one table, the numbers of the rec
   const args = ["run", "--once", "--revision", "2025-11-25", "--timeout", "5s", "--call", "wait"];
   const { code, stdout, stderr } = await parlance([...args, ...misbehaving("hangs")], folder.env);
   expect(stdout.match(/method, or what it answers/g)).toHaveLength(1);
-  expect(stdout).toMatch(/✖ 1 violation \(S-2 ×1\) · ✖ 1 request unanswered · 8 frames · 0 lost\n {2}parlance explain S-2 says how to mend it\nrecorded to /);
+  expect(stdout).toMatch(
+    /✖ 1 violation \(S-2 ×1\) · ✖ 1 request unanswered · 8 frames · 0 lost\n {2}parlance explain S-2 says how to mend it\nrecorded to /,
+  );
   expect(stderr).toMatch(
     /^(?:still starting.*\n)?✖ tools\/call \(id 3\): no response .* this side received "still thinking".*\n {2}→ .*\n$/,
   );
