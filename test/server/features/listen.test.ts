@@ -1,6 +1,6 @@
 import { createServer, type Server } from "@parlance/mcp/server";
 import { describe, expect, test } from "vitest";
-import { claim, failure, notification, request, stateless, success } from "../../testing/frames.js";
+import { claim, failure, notification, parse, request, stateless, success } from "../../testing/frames.js";
 import { talkTo, turn } from "../../testing/talks.js";
 import { type Speaker, speak } from "../speak.js";
 
@@ -54,6 +54,22 @@ test("a subscription that the server ends: a cancelled notification, and a resul
     }),
   );
   expect(server.changes.size).toBe(0);
+});
+
+test("what has changed before the server ends a subscription is told", async () => {
+  const server = changing();
+  await using talk = talkTo(server);
+  const filter = { promptsListChanged: true, resourceSubscriptions: ["a:1"] };
+  await talk.ask(stateless(7, "subscriptions/listen", { notifications: filter }));
+  server.changed.resource("a:1");
+  server.changed.resource("a:1");
+  const drained = talk.connection.drain(5_000);
+  server.changed.list("prompts"); // Too late.
+  await drained;
+  const meta = { [subscriptionId]: 7 };
+  expect(await talk.peer.next()).toBe(notification("notifications/resources/updated", { uri: "a:1", _meta: meta }));
+  expect(parse(await talk.peer.next()).method).toBe("notifications/cancelled");
+  expect(parse(await talk.peer.next())).toMatchObject({ id: 7, result: { resultType: "complete" } });
 });
 
 describe("a subscription", () => {

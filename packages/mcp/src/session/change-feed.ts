@@ -73,6 +73,12 @@ export class ChangeFeed {
     return this.#pending !== undefined;
   }
 
+  /** Sends what waits, and no notification after it. */
+  finish(): void {
+    this.#send();
+    this.stop();
+  }
+
   /** No notification is sent after this. */
   stop(): void {
     this.#stop();
@@ -98,6 +104,10 @@ export class ChangeFeed {
 
   async #flush(): Promise<void> {
     await this.#listener.drained();
+    this.#send();
+  }
+
+  #send(): void {
     const changes = [...(this.#pending?.values() ?? [])];
     this.#pending = undefined;
     for (const { change, visible } of changes) if (this.#delivers(change, visible)) this.#tell(change);

@@ -81,9 +81,13 @@ describe("a server that drains", () => {
     listener.write(written(listen));
     await listener.head();
     expect(parse(await listener.message()).method).toBe("notifications/subscriptions/acknowledged");
+    at.server.changed.list("tools");
     await at.http.drain(5_000);
-    expect((await listener.messages()).map(parse)).toMatchObject([{ id: "l", result: { resultType: "complete" } }]);
-    expect(await reader.messages()).toEqual([]);
+    expect((await listener.messages()).map(parse)).toMatchObject([
+      { method: "notifications/tools/list_changed" },
+      { id: "l", result: { resultType: "complete" } },
+    ]);
+    expect(await reader.messages()).toEqual([notification("notifications/tools/list_changed")]);
   });
 
   test("ends what has not ended when the time is over", async () => {

@@ -58,7 +58,8 @@ export class Subscriptions implements Feature {
         drained: () => operation.drained(),
       });
       const end = (): void => {
-        feed.stop();
+        if (signal.aborted) feed.stop();
+        else feed.finish(); // The server ends it: what has changed before is sent.
         for (const forget of forgets) forget();
         resolve({ _meta: subscription });
       };
