@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
@@ -206,6 +207,40 @@ test("check --call of one of two tools asks for its progress with tokens of both
   const { code, stdout } = await parlance(["check", ...flags, "--", process.execPath, "-e", `${script}${byLine}`]);
   expect(stdout).toMatch(/^ *✖ P-1 /mu);
   expect(code).toBe(2);
+});
+
+test("check --call notes a call that is lost beside another of the same tool, and --fail-on pending lists it", async () => {
+  const call =
+    "if (busy) return; busy = true; setTimeout(() => { busy = false; send({ id, result: { content: [] } }); }, 50);";
+  const script = `let busy = false; ${reading.replace("BEFORE; send({ id, result: { content: [] } }); AFTER;", call).replace("CANCELLED", "")}${byLine}`;
+  const flags = ["--revision", "2025-11-25", "--timeout", "2", "--call", "now"];
+  const noted = await parlance(["check", ...flags, "--", process.execPath, "-e", script]);
+  expect(noted.stdout.replaceAll(/\s+/g, " ")).toContain(
+    'of two calls of "now" at the same time, not both got a response',
+  );
+  const failing = ["--fail-on", "must,pending"];
+  const listed = await parlance(["check", ...flags, ...failing, "--", process.execPath, "-e", script]);
+  expect(listed.stdout).toMatch(/\nUnanswered\n[\s\S]*, tools\/call now: no response/);
+  expect(listed.stdout).toMatch(/ · \d+ requests? unanswered\n/);
+  expect(listed.code).toBe(2);
+});
+
+test("check --call makes every named call, also after one that has failed", async () => {
+  using folder = new RecordingFolder();
+  const answer = "send({ id, result: { content: [], isError: params.arguments.n == 1 } })";
+  const script = `${reading.replace("CANCELLED", "").replace('=== "now") call(id, params._meta?.progressToken)', `=== "now") ${answer}`)}${byLine}`;
+  const record = join(folder.path, "calls.parlance.jsonl");
+  const calls = ["--call", "now n=1", "--call", "now n=2", "--record", record];
+  const flags = ["--revision", "2025-11-25", "--timeout", "2", ...calls];
+  const { stdout } = await parlance(["check", ...flags, "--", process.execPath, "-e", script]);
+  expect(stdout).toContain('"now": the tool failed');
+  expect(readFileSync(record, "utf8").match(/\{\\"n\\":\\?"?2/g)).toHaveLength(3);
+});
+
+test("a server of another revision is named with the option that examines it", async () => {
+  const script = `${reading.replace("BEFORE", "").replace("AFTER", "").replace("CANCELLED", "")}${byLine}`;
+  const { stderr } = await parlance(["check", "--revision", "2025-06-18", "--", process.execPath, "-e", script]);
+  expect(stderr).toContain('it settles on "2025-11-25"\n  → --revision 2025-11-25 examines what it speaks\n');
 });
 
 test("what still waits when a recording breaks off is not held against anyone", async () => {

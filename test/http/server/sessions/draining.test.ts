@@ -1,7 +1,7 @@
 import { httpHandler } from "@parlance/mcp/http";
 import { createFakeClock, type FakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { parse, ping, request, success, textOf } from "../../../testing/frames.js";
+import { notification, parse, ping, request, success, textOf } from "../../../testing/frames.js";
 import { turn } from "../../../testing/talks.js";
 import { type Asked, sessionGet, sessionPost, statelessPost, written } from "../asked.js";
 import { openSession, requestOf } from "../handlers.js";

@@ -158,8 +158,14 @@ async function requireSpoken({ revisions, conversation }: Examination, target: T
   throw new Failure(`${title} speaks none of the revisions: ${first?.notSpoken}`, {
     exitCode: isSilent && said ? exitCodes.timeout : exitCodes.unreachable,
     seen: [...reasonLines(revisions), ...lastStderrLines(stderr)],
-    remedy: missingVariableRemedy(stderr) ?? (isUnfinished ? lineFeedRemedy : "parlance doctor finds out why"),
+    remedy: missingVariableRemedy(stderr) ?? (isUnfinished ? lineFeedRemedy : remedyFor(first?.notSpoken)),
   });
+}
+
+/** The remedy for a revision that is not spoken. */
+function remedyFor(notSpoken = ""): string {
+  const [, spoken] = /^it settles on "([\d-]+)"$/.exec(notSpoken) ?? [];
+  return spoken === undefined ? "parlance doctor finds out why" : `--revision ${spoken} examines what it speaks`;
 }
 
 /** Each reason once, with its revisions; none if all revisions share the one of the headline. */

@@ -4,7 +4,7 @@ import { cut, cutMiddle, left, wrapWords } from "../../shared/output/columns.js"
 import { wordsOf } from "../../shared/output/conversation-rows.js";
 import { count } from "../../shared/output/quantities.js";
 import { reportValue } from "../../shared/output/report.js";
-import { expectationLines, explainLines } from "../../shared/output/report-text.js";
+import { expectationLines, explainLines, unansweredLines } from "../../shared/output/report-text.js";
 import { type Look, pieceLines } from "../../shared/output/rows.js";
 import { signs } from "../../shared/output/style.js";
 import { pendingValue } from "../../shared/recordings/recorded-json.js";
@@ -33,7 +33,7 @@ export function examinationLines(
   look: Look,
   { all, isInterrupted, isRecorded, refused }: Shown,
 ): readonly string[] {
-  const { crashes, expectations, failOn } = report;
+  const { crashes, expectations, failOn, pending } = report;
   const spoken = revisions.filter(({ notSpoken }) => notSpoken === undefined);
   const lines = revisions.flatMap((result) => {
     if (result.notSpoken === undefined) return spokenLines(result, look);
@@ -54,6 +54,9 @@ export function examinationLines(
     ...failures.filter(({ level }) => level === "must").map(({ rule }) => rule.id),
     ...bad.filter(isViolation).map(({ verdict }) => verdict.rule.id),
   ]);
+  // Each probe knows whether a response is due; they count if the user says so.
+  const isPendingBad = failOn.includes("pending");
+  const unanswered = isPendingBad ? pending.filter((each) => each.pending.state === "unanswered").length : 0;
   const unmet = expectations.filter(({ holds }) => !holds).length;
   const isIncomplete = isInterrupted || spoken.length === 0;
   const passed = isIncomplete ? look.style.yellow("!") : look.style.green("✔");
@@ -73,14 +76,21 @@ export function examinationLines(
       : [`${count(bad.filter((each) => !isViolation(each)).length, "note")} in its messages`]),
     ...(crashes.length === 0 ? [] : [count(crashes.length, "crash", "crashes")]),
     ...(unmet === 0 ? [] : [`${count(unmet, "expectation")} not met`]),
+    ...(unanswered === 0 ? [] : [`${count(unanswered, "request")} unanswered`]),
   ];
+  const ofProbes = findings.flatMap((finding) =>
+    findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look),
+  );
+  const ofMessagesLines = violationLines(bad, isRecorded, look);
+  // A server that takes a chunk of bytes for a message fails in many ways.
+  const isCause = failed.has(chunkRule);
   return [
     ...lines,
-    ...findings.flatMap((finding) => findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look)),
-    ...violationLines(bad, isRecorded, look),
+    ...(isCause ? [...ofMessagesLines, ...ofProbes] : [...ofProbes, ...ofMessagesLines]),
     ...crashLines(crashes, conversation, isRecorded, look),
     ...portabilityLines(refused, isRecorded, look),
     ...waitingLines(waiting, look),
+    ...(unanswered === 0 ? [] : unansweredLines(report, look)),
     ...expectationLines(report, look.style),
     "",
     ...pieceLines(
@@ -88,7 +98,7 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...explainLines([...failed], look),
+    ...explainLines(isCause ? [chunkRule, ...[...failed].filter((id) => id !== chunkRule)] : [...failed], look),
     ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
       ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),
@@ -100,6 +110,9 @@ export function examinationLines(
 function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
   return verdict.level === "must";
 }
+
+/** The rule that a server breaks by taking chunks for messages. */
+const chunkRule = "R-15";
 
 const noToolRan =
   "no tool ran: check runs only tools that are marked read-only and need no arguments, and calls others without their arguments to see that this is refused; --call 'tool name=text' has it call a tool, with arguments";

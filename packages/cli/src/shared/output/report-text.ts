@@ -61,6 +61,11 @@ export function summaryLines(report: CheckReport, out: Look): readonly string[] 
   return pieceLines(mark, pieces, out);
 }
 
+/** The requests that a server has not answered, under a heading; none if there are none. */
+export function unansweredLines(report: CheckReport, { style }: Look): readonly string[] {
+  return section("Unanswered", pendingItems(report, "unanswered"), style.red);
+}
+
 /** The command that explains the findings. */
 export function explainLines(failed: readonly string[], { style, width }: Look): readonly string[] {
   if (failed.length === 0) return [];

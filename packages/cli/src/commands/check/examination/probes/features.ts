@@ -344,15 +344,16 @@ async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
   const wanted = await wantedCalls(subject);
   const calls = [...reading(tools).map(emptyCall), ...wanted];
   if (calls.length === 0) return noReadOnlyTool;
+  let fault: ProbeOutcome | undefined;
   for (const call of calls) {
     const reply = await subject.call(call);
     const result = reply.answer?.result;
     // A call that the user named should succeed.
     const isRefused = wanted.includes(call) && isObject(result) && result.isError === true;
     const found = isRefused ? failed(`the tool failed: ${describe(reply.answer ?? {})}`) : expectResult(reply);
-    if (found.is === "failed") return { ...found, says: `${quoted(call.name)}: ${found.says}` };
+    if (found.is === "failed") fault ??= { ...found, says: `${quoted(call.name)}: ${found.says}` };
   }
-  return passed;
+  return fault ?? passed;
 }
 
 async function readListed(subject: Subject): Promise<ProbeOutcome> {

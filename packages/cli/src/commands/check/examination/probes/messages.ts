@@ -156,9 +156,16 @@ export const messageProbes: readonly Probe[] = [
       // Handlers of tools overlap as nothing else does. They may be slow: R-5 finds what has a wrong id, whether or not all respond.
       const calls = [...ownCalls, ...ownCalls].map((call) => subject.call(call));
       const replies = await Promise.all(pings);
-      await Promise.all(calls);
+      const ends = await Promise.all(calls);
       const missing = replies.filter(({ answer }) => answer === undefined).length;
-      return missing === 0 ? passed : failed(`${missing} of 20 got no response with their id`);
+      if (missing > 0) return failed(`${missing} of 20 got no response with their id`);
+      const named = subject.wanted.map(({ tool }) => tool);
+      const lost = named.filter((_, at) =>
+        [ends[at], ends[at + ownCalls.length]].some((end) => end?.answer === undefined),
+      );
+      if (lost.length === 0) return passed;
+      const says = `of two calls of ${[...new Set(lost)].map(quoted).join(", ")} at the same time, not both got a response`;
+      return asNote(failed(says), "a tool may need longer than --timeout");
     },
   },
   {
