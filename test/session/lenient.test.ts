@@ -15,6 +15,17 @@ function slowServer(): ReturnType<typeof createServer> {
   return server;
 }
 
+/** Opens a client of 2025-11-25 with a server that is played. */
+async function openClient(played: ReturnType<typeof play>, options: Parameters<typeof connect>[1]) {
+  const opening = connect(played.dial, { revision: "2025-11-25", clock: played.clock, ...options });
+  const server = await played.next();
+  await server.next();
+  server.send(initializeResult(1, "2025-11-25"));
+  const client = await opening;
+  await server.next();
+  return { client, server };
+}
+
 describe("loose names, where somebody asks to be lenient", () => {
   test("open a conversation in the words of a tutorial, and cancel in those of an editor", async () => {
     await using talk = talkTo(slowServer(), { lenient: true });
@@ -28,12 +39,7 @@ describe("loose names, where somebody asks to be lenient", () => {
   test("are accepted by a client, too, and never sent", async () => {
     await using played = play();
     const progress: number[] = [];
-    const opening = connect(played.dial, { revision: "2025-11-25", lenient: true, clock: played.clock });
-    const server = await played.next();
-    await server.next();
-    server.send(initializeResult(1, "2025-11-25"));
-    const client = await opening;
-    await server.next();
+    const { client, server } = await openClient(played, { lenient: true });
     const call = client.tools.call("count", {}, { onProgress: (each) => progress.push(each.progress) });
     const token = 1;
     expect(await server.next()).toContain(`"progressToken":${token}`);
@@ -51,17 +57,10 @@ test("a client takes progress whose token is the text of its number, and reports
   const progress: number[] = [];
   const told: string[] = [];
   const reports: string[] = [];
-  const opening = connect(played.dial, {
-    revision: "2025-11-25",
-    clock: played.clock,
+  const { client, server } = await openClient(played, {
     onNotification: (method) => void told.push(method),
     report: (each) => void reports.push(describeReport(each)),
   });
-  const server = await played.next();
-  await server.next();
-  server.send(initializeResult(1, "2025-11-25"));
-  const client = await opening;
-  await server.next();
   const call = client.tools.call("count", {}, { onProgress: (each) => progress.push(each.progress) });
   expect(await server.next()).toContain('"progressToken":1');
   for (const [index, progressToken] of ["1", "1", "01", "1.0", "2", 1].entries())

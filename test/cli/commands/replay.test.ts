@@ -206,6 +206,7 @@ test("a server that refuses what it refused in the recording is compared, as any
 test("a fault that shows only in the order of the messages is still there in a replay", async () => {
   using scratch = new Scratch();
   const answering = `
+    let slow;
     require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
       const { id = null, method, params } = JSON.parse(line);
       const serverInfo = { name: "answers", version: "1" };
@@ -213,8 +214,10 @@ test("a fault that shows only in the order of the messages is still there in a r
       const result = method === "ping" ? {} : method === "tools/call" ? { content: [] } : opened;
       const error = { code: -32601, message: "Method not found" };
       if (method === "notifications/initialized") return;
-      const answer = method === "notifications/cancelled" ? { error } : { result };
-      setTimeout(() => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer })), method === "tools/call" ? 300 : 20);
+      const answer = { jsonrpc: "2.0", id, ...(method === "notifications/cancelled" ? { error } : { result }) };
+      if (method === "tools/call") slow = answer; // Answered after the ping.
+      else console.log(JSON.stringify(answer));
+      if (method === "ping") console.log(JSON.stringify(slow));
     });`;
   const path = scratch.write(
     "order.parlance.jsonl",

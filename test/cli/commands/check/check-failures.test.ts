@@ -210,9 +210,13 @@ test("check --call of one of two tools asks for its progress with tokens of both
 });
 
 test("check --call notes a call that is lost beside another of the same tool, and --fail-on pending lists it", async () => {
-  const call =
-    "if (busy) return; busy = true; setTimeout(() => { busy = false; send({ id, result: { content: [] } }); }, 50);";
-  const script = `let busy = false; ${reading.replace("BEFORE; send({ id, result: { content: [] } }); AFTER;", call).replace("CANCELLED", "")}${byLine}`;
+  // The first two calls are made at the same time.
+  const program = reading
+    .replace("BEFORE;", "calls += 1; if (calls === 2) return;")
+    .replace("AFTER", "")
+    .replace("CANCELLED", "")
+    .replace("readOnlyHint: true", "readOnlyHint: false");
+  const script = `let calls = 0; ${program}${byLine}`;
   const flags = ["--revision", "2025-11-25", "--timeout", "2", "--call", "now"];
   const noted = await parlance(["check", ...flags, "--", process.execPath, "-e", script]);
   expect(noted.stdout.replaceAll(/\s+/g, " ")).toContain(

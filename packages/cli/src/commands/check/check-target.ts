@@ -67,9 +67,11 @@ export async function checkTarget(
   const { conversation, entries, verdicts, failures } = examination;
   if (record !== undefined) await writeNewFile(record, recordingText(entries));
   if (interrupt.stop.aborted) err.print(err.style.yellow("! interrupted: this is what was found so far"));
-  else await requireSpoken(examination, target);
-  const given = { "XA-7": options.foreignTokenEnv, "XA-10": options.otherTokenEnv };
-  err.print(...unusedTokenLines(given, examination).map(err.style.yellow));
+  else {
+    await requireSpoken(examination, target);
+    const given = { "XA-7": options.foreignTokenEnv, "XA-10": options.otherTokenEnv };
+    err.print(...unusedTokenLines(given, examination).map(err.style.yellow));
+  }
   const source = record ?? target.title;
   const refused = options.portability === true ? conversation.portability() : [];
   const report = reportOf({

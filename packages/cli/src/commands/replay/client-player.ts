@@ -21,9 +21,8 @@ type WireSession = Conversation["sessions"][number];
 /** Milliseconds after the last response in which further messages of the server arrive. */
 const aftermath = 100;
 
-/** The bounds of the milliseconds to wait for a response without an id. */
-const leastPatience = 250;
-const mostPatience = 1_000;
+/** Milliseconds to wait for a response without an id. */
+const patience = 1_000;
 
 /** Values that a client must send back: their places in responses and in requests. */
 const carried = [
@@ -51,8 +50,6 @@ export class ClientPlayer {
   readonly #withoutId: readonly Row[];
   /** How many of them have not come. */
   #missing = 0;
-  /** The time in the recording of the latest frame that was sent. */
-  #sentAt = 0;
   #isReached = false;
   #unreached: RawReply | undefined;
 
@@ -92,7 +89,6 @@ export class ClientPlayer {
     const givenUp = this.#givenUpBy(messages);
     if (givenUp !== undefined && (await this.#isAnsweredBy(at, givenUp))) return;
     await this.#clock.reach(at);
-    this.#sentAt = at;
     const bytes = replaced(
       frame.bytes,
       messages.flatMap((message) => this.#brought(message)),
@@ -144,15 +140,14 @@ export class ClientPlayer {
 
   /**
    * Waits for as many responses without an id as the recorded client had received before it sent a frame: what they respond to shows
-   * only in their order. Those that do not come are waited for once, as long as they took in the recording, within bounds.
+   * only in their order. Those that do not come are waited for once.
    */
   async #answeredWithoutIdBefore(n: number): Promise<void> {
-    const due = this.#withoutId.filter((row) => (row.n ?? 0) < n);
-    const isMissing = (): boolean => this.#client.responsesWithoutId.length + this.#missing < due.length;
-    const took = (due.at(-1)?.at ?? 0) - this.#sentAt;
-    const until = performance.now() + Math.min(mostPatience, Math.max(leastPatience, took));
+    const due = this.#withoutId.filter((row) => (row.n ?? 0) < n).length;
+    const until = performance.now() + patience;
+    const isMissing = (): boolean => this.#client.responsesWithoutId.length + this.#missing < due;
     while (isMissing() && performance.now() < until) await setTimeout(1);
-    this.#missing = Math.max(this.#missing, due.length - this.#client.responsesWithoutId.length);
+    this.#missing = Math.max(this.#missing, due - this.#client.responsesWithoutId.length);
   }
 
   #receive({ answer }: RecordedOperation, reply: RawReply): RawReply {

@@ -31,7 +31,7 @@ export function newHeader(target: Target, parent?: HeaderEntry): HeaderEntry {
   };
 }
 
-/** What this program as a client has sent and received, as the text of a file. Credentials in HTTP heads are covered. */
+/** The text of a recording of this program as a client. Credentials in HTTP heads are covered. */
 export function recordingText(entries: readonly Entry[]): string {
   const lines = new RecordingLines();
   return entries.map((entry) => lines.line(covered(entry))).join("");
@@ -55,8 +55,8 @@ export class RecordingLines {
 }
 
 /**
- * What this program as a client sends and receives, written line by line to a new file, which only this user may read, while others
- * follow it. Credentials in HTTP heads are covered.
+ * A recording of this program as a client, written line by line to a new file that only this user may read, while others follow it.
+ * Credentials in HTTP heads are covered.
  */
 export class GrowingRecording {
   readonly #path: string;

@@ -13,7 +13,7 @@ import type { LoggingLevel } from "../../protocol/types/logging.js";
 import type { ClientDescription, Servable, ServedSession } from "../servable.js";
 import type { OperationSettings } from "./operation.js";
 
-/** What a server offers in a revision. */
+/** The capabilities of a server in a revision, and the methods that it refuses. */
 export interface Offer {
   /** The capabilities that are advertised to clients. */
   readonly capabilities: ServerCapabilities;

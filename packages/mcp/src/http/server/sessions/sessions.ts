@@ -118,7 +118,7 @@ export class Sessions implements HandshakeBinding {
   }
 }
 
-/** A session. At rest it has no channel and no connection: both are made again for what is sent or received. */
+/** A session. At rest it has neither channel nor connection; both are made again for the next message. */
 class Session implements Expirable, SessionHost {
   readonly id: string;
   readonly #endpoint: Endpoint;
@@ -216,10 +216,10 @@ class Session implements Expirable, SessionHost {
   }
 }
 
-/** Milliseconds between two looks at the sessions that are awake: what was not used in between rests. */
+/** Milliseconds between two checks. A session that was not used since the last one rests. */
 const restPeriod = 5_000;
 
-/** The sessions with a connection. Those that are not used lose it, with all that it takes. */
+/** The sessions with a connection, checked for those that may rest. */
 class AwakeSessions {
   /** Called when the connection of a session is closed. */
   readonly closed: (session: Session) => void;
