@@ -241,6 +241,70 @@ test("a fault that shows only in the order of the messages is still there in a r
   expect(after.stdout).toContain("only in the first");
 });
 
+test("a response with the id of another call is waited for", async () => {
+  using scratch = new Scratch();
+  const mixing = `
+    let current;
+    let isLate = false;
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+      const serverInfo = { name: "mixes", version: "1" };
+      const opened = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
+      if (method === "initialize") send({ id, result: opened });
+      else if (method === "ping") send({ id, result: isLate ? {} : { early: true } });
+      else if (method === "tools/call" && params.name === "slow") {
+        current = id;
+        setTimeout(() => {
+          isLate = true;
+          send({ id: current, result: { content: [] } });
+        }, 50);
+      } else if (method === "tools/call") send({ id: (current = id), result: { content: [] } });
+    });`;
+  const path = scratch.write(
+    "mixed.parlance.jsonl",
+    recorded(
+      ...opening(version, { server: { tools: {} } }),
+      '→ {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow"}}',
+      '→ {"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"quick"}}',
+      '← {"jsonrpc":"2.0","id":6,"result":{"content":[]}}',
+      '← {"jsonrpc":"2.0","id":6,"result":{"content":[]}}',
+      '→ {"jsonrpc":"2.0","id":1,"method":"ping"}',
+      '← {"jsonrpc":"2.0","id":1,"result":{}}',
+    ),
+  );
+  const { stdout } = await parlance(["replay", path, "--as", "client", "--", process.execPath, "-e", mixing]);
+  expect(stdout).not.toContain("early");
+  expect(stdout).toContain("6 messages alike");
+  expect(stdout).toContain("! still no answer: tools/call slow");
+});
+
+test("a call is cancelled as late as in the recording, also if it was answered after that", async () => {
+  using scratch = new Scratch();
+  const late = `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+      const serverInfo = { name: "late", version: "1" };
+      const opened = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
+      if (method === "initialize") send({ id, result: opened });
+      else if (method === "tools/call") send({ id, result: { content: [] } });
+    });`;
+  const entries = recorded(
+    ...opening(version, { server: { tools: {} } }),
+    '→ {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow"}}',
+    '→ {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}',
+    '← {"jsonrpc":"2.0","id":5,"result":{"content":[]}}',
+  );
+  const path = scratch.write(
+    "late.parlance.jsonl",
+    entries.map((entry, index) => (index < 4 ? entry : { ...entry, t: 60_000 + index })),
+  );
+  const { stdout } = await parlance(["replay", path, "--as", "client", "--", process.execPath, "-e", late]);
+  expect(stdout).toContain("notifications/cancelled");
+  expect(stdout).toContain("only in the first");
+});
+
 test("the recorded client is played at the recorded speed, or at a factor of it", async () => {
   using scratch = new Scratch();
   const said = recorded(

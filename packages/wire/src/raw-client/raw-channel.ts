@@ -48,6 +48,8 @@ export class RawChannel implements RawClient {
   onRequest: RawClient["onRequest"];
   /** The responses without an id so far. */
   readonly responsesWithoutId: JsonObject[] = [];
+  /** How many responses so far answer no request that waits. */
+  unpairedResponses = 0;
   readonly #options: RawChannelOptions;
   readonly #channel: Channel;
   readonly #pending: PendingReplies;

@@ -85,6 +85,8 @@ export interface RawClient {
   onRequest: ((request: JsonObject) => string | undefined) | undefined;
   /** The responses without an id so far: errors for frames that the server could not read, and whatever it should not have sent. */
   readonly responsesWithoutId: readonly JsonObject[];
+  /** How many responses so far answer no request that waits: those without an id, with an unknown one, and second responses. */
+  readonly unpairedResponses: number;
   /** The id of the HTTP session; undefined if the server did not set one. */
   readonly sessionId: string | undefined;
   /** Sends this version in the header of every following HTTP request. */
@@ -143,9 +145,11 @@ export class PendingReplies {
     });
   }
 
-  /** Takes a response. */
-  take(answer: JsonObject): void {
-    this.#waiting.get(keyOf(answer.id))?.({ answer, silence: undefined });
+  /** Takes a response. Returns false if no request waits for it. */
+  take(answer: JsonObject): boolean {
+    const finish = this.#waiting.get(keyOf(answer.id));
+    finish?.({ answer, silence: undefined });
+    return finish !== undefined;
   }
 
   /** No more answers will come. */
@@ -170,14 +174,19 @@ const maxWithoutId = 1_000;
 /** Dispatches each message of a frame from the server: to the responses without an id, to the pending replies, or to `onRequest`. */
 export function dispatch(
   text: string,
-  client: Pick<RawClient, "onRequest" | "send"> & { readonly responsesWithoutId: JsonObject[] },
+  client: Pick<RawClient, "onRequest" | "send"> & {
+    readonly responsesWithoutId: JsonObject[];
+    unpairedResponses: number;
+  },
   pending: PendingReplies,
 ): void {
   for (const message of messagesIn(text)) {
     if (isResponseWithoutId(message)) {
+      client.unpairedResponses += 1;
       if (client.responsesWithoutId.length < maxWithoutId) client.responsesWithoutId.push(message);
-    } else if (typeof message.method !== "string") pending.take(message);
-    else if (message.id !== undefined) {
+    } else if (typeof message.method !== "string") {
+      if (!pending.take(message)) client.unpairedResponses += 1;
+    } else if (message.id !== undefined) {
       const answer = client.onRequest?.(message);
       if (answer !== undefined) void client.send(answer); // Never rejects; the recording shows a failure.
     }

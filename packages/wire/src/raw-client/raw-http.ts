@@ -48,6 +48,8 @@ export class RawHttp implements RawClient {
   onRequest: RawClient["onRequest"];
   /** The responses without an id so far. */
   readonly responsesWithoutId: JsonObject[] = [];
+  /** How many responses so far answer no request that waits. */
+  unpairedResponses = 0;
   readonly #options: RawHttpOptions;
   /** Functions that end the exchanges in flight. */
   readonly #inFlight = new Set<() => void>();

@@ -21,7 +21,7 @@ type WireSession = Conversation["sessions"][number];
 /** Milliseconds after the last response in which further messages of the server arrive. */
 const aftermath = 100;
 
-/** Milliseconds to wait for a response without an id. */
+/** Milliseconds to wait for responses that no request is paired with. */
 const patience = 1_000;
 
 /** Values that a client must send back: their places in responses and in requests. */
@@ -46,8 +46,8 @@ export class ClientPlayer {
   /** The live values that replace recorded ones in messages to the server. */
   readonly #states = new Map<string, string>();
   readonly #questions: RecordedOperation[];
-  /** The responses without an id in the recording. */
-  readonly #withoutId: readonly Row[];
+  /** The responses of the recording that no request is paired with. */
+  readonly #unpaired: readonly WireMessage[];
   /** How many of them have not come. */
   #missing = 0;
   #isReached = false;
@@ -59,9 +59,9 @@ export class ClientPlayer {
     this.#client = client;
     this.#clock = clock;
     this.#questions = session.operations.filter(({ request }) => request.from === "server");
-    this.#withoutId = recording.rows.filter(
-      (row) => row.session === session && row.from === "server" && isAnswer(row) && row.messages.every(isWithoutId),
-    );
+    this.#unpaired = recording.rows
+      .filter((row) => row.session === session && row.from === "server")
+      .flatMap(({ messages }) => messages.filter((each) => isResponse(each) && each.context.pairing?.is !== "answer"));
     client.onRequest = (request) => this.#answer(request);
   }
 
@@ -107,12 +107,14 @@ export class ClientPlayer {
     if (first === undefined) await reply;
   }
 
-  /** The call without an answer that a frame of the recording cancels. */
+  /** The call that a frame of the recording cancels before its answer, if one came at all. */
   #givenUpBy(messages: readonly WireMessage[]): RecordedOperation | undefined {
     const [message] = messages;
     if (messages.length !== 1 || message?.method !== notifications.cancelled) return undefined;
     const { operation } = message;
-    return operation?.request.from === "client" && operation.answer === undefined ? operation : undefined;
+    if (operation?.request.from !== "client") return undefined;
+    const { answer } = operation;
+    return answer === undefined || answer.frame.n > message.frame.n ? operation : undefined;
   }
 
   /**
@@ -135,19 +137,19 @@ export class ClientPlayer {
   async #answeredBefore(n: number): Promise<void> {
     const due = [...this.#asked].filter(([{ answer }]) => answer !== undefined && answer.frame.n < n);
     await Promise.all(due.map(([, reply]) => reply));
-    await this.#answeredWithoutIdBefore(n);
+    await this.#unpairedBefore(n);
   }
 
   /**
-   * Waits for as many responses without an id as the recorded client had received before it sent a frame: what they respond to shows
-   * only in their order. Those that do not come are waited for once.
+   * Waits for as many unpaired responses as the recorded client had received before it sent a frame: what they respond to shows only
+   * in their order. Those that do not come are waited for once.
    */
-  async #answeredWithoutIdBefore(n: number): Promise<void> {
-    const due = this.#withoutId.filter((row) => (row.n ?? 0) < n).length;
+  async #unpairedBefore(n: number): Promise<void> {
+    const due = this.#unpaired.filter(({ frame }) => frame.n < n).length;
     const until = performance.now() + patience;
-    const isMissing = (): boolean => this.#client.responsesWithoutId.length + this.#missing < due;
+    const isMissing = (): boolean => this.#client.unpairedResponses + this.#missing < due;
     while (isMissing() && performance.now() < until) await setTimeout(1);
-    this.#missing = Math.max(this.#missing, due - this.#client.responsesWithoutId.length);
+    this.#missing = Math.max(this.#missing, due - this.#client.unpairedResponses);
   }
 
   #receive({ answer }: RecordedOperation, reply: RawReply): RawReply {
@@ -205,11 +207,11 @@ function isLeftOpen({ request, answer, cancel }: RecordedOperation): boolean {
 }
 
 function isAnswer({ messages }: Row): boolean {
-  return messages.length > 0 && messages.every(({ kind }) => kind === "res" || kind === "err");
+  return messages.length > 0 && messages.every(isResponse);
 }
 
-function isWithoutId(message: WireMessage): boolean {
-  return (message.member("id") ?? null) === null;
+function isResponse({ kind }: WireMessage): boolean {
+  return kind === "res" || kind === "err";
 }
 
 /** Whether the server is reached: it answered, accepted the request over HTTP, or is only slow. */
