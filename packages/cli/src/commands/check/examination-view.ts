@@ -81,12 +81,11 @@ export function examinationLines(
   const ofProbes = findings.flatMap((finding) =>
     findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look),
   );
+  const isCaused = causes.some((id) => failed.has(id));
   const ofMessagesLines = violationLines(bad, isRecorded, look);
-  // A server that takes a chunk of bytes for a message fails in many ways.
-  const isCause = failed.has(chunkRule);
   return [
     ...lines,
-    ...(isCause ? [...ofMessagesLines, ...ofProbes] : [...ofProbes, ...ofMessagesLines]),
+    ...(isCaused ? [...ofMessagesLines, ...ofProbes] : [...ofProbes, ...ofMessagesLines]),
     ...crashLines(crashes, conversation, isRecorded, look),
     ...portabilityLines(refused, isRecorded, look),
     ...waitingLines(waiting, look),
@@ -98,7 +97,7 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...explainLines(isCause ? [chunkRule, ...[...failed].filter((id) => id !== chunkRule)] : [...failed], look),
+    ...explainLines([...new Set([...causes.filter((id) => failed.has(id)), ...failed])], look),
     ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
       ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),
@@ -111,8 +110,8 @@ function isViolation({ verdict }: CheckReport["verdicts"][number]): boolean {
   return verdict.level === "must";
 }
 
-/** The rule that a server breaks by taking chunks for messages. */
-const chunkRule = "R-15";
+/** The rules that come first: a server that takes a chunk for a message, or mixes up ids, fails in many other ways. */
+const causes: readonly string[] = ["R-15", "R-5"];
 
 const noToolRan =
   "no tool ran: check runs only tools that are marked read-only and need no arguments, and calls others without their arguments to see that this is refused; --call 'tool name=text' has it call a tool, with arguments";
@@ -126,11 +125,11 @@ function ranNoTool(revisions: readonly RevisionResult[]): boolean {
   return isChecked && findings.includes(noReadOnlyTool) && findings.every(({ is }) => is === "skipped");
 }
 
-/** One entry per rule: a server that breaks a rule often does so in every message. */
+/** One entry per rule, causes first: a server that breaks a rule often does so in every message. */
 function violationLines(bad: CheckReport["verdicts"], isRecorded: boolean, look: Look): readonly string[] {
   const { style, width } = look;
   const indent = " ".repeat(idWidth + 4);
-  const ids = new Set(bad.map(({ verdict }) => verdict.rule.id));
+  const ids = new Set([...causes, ...bad.map(({ verdict }) => verdict.rule.id)]);
   return [...ids].flatMap((id) => {
     const [first, ...others] = bad.filter(({ verdict }) => verdict.rule.id === id);
     if (first === undefined) return [];
