@@ -8,7 +8,7 @@ import "../base/runtime.js";
 import { checkMembers } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { Client } from "../client/client.js";
-import { type ClientOptions, clientMembers, openClient } from "../client/open-client.js";
+import type { ClientOptions } from "../client/open-client.js";
 import { openOnChannel } from "../client/session/open-session.js";
 import { type CommandTarget, startedChannel } from "../node/process/child-process.js";
 import type { ToolTypes } from "../schema/tool-types.js";
@@ -42,6 +42,7 @@ export async function connectStdio<Tools extends ToolTypes = ToolTypes>(
         "connect of @parlance/mcp/client connects to URLs, server objects and channels",
     );
   }
+  const { clientMembers, openClient } = await import("../client/open-client.js"); // A server needs no client.
   checkMembers("connectStdio", options, clientMembers);
   return openClient((how) => openOnChannel(() => startedChannel(target, options.report), how), options);
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { networkOf } from "../../http/server/peers.js";
 import { closeWhenVanished } from "../vanished-peers.js";
@@ -76,7 +76,8 @@ interface BoundedServer {
  * that limit, a new connection replaces the one that was idle longest (with no request, or an incomplete one). If none
  * is idle, or too many were replaced in this second, the new connection is closed.
  */
-export function boundedServer(max: ConnectionBounds, listener: RequestListener): BoundedServer {
+export async function boundedServer(max: ConnectionBounds, listener: RequestListener): Promise<BoundedServer> {
+  const { createServer } = await import("node:http"); // A server on stdio does not need it.
   const connections = new HttpConnections(max, listener);
   const server = createServer(requestBounds, connections.requested);
   server.on("connection", (socket) => {

@@ -87,7 +87,7 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
     max: maxConnections ?? defaultConnections.max,
     maxPerAddress: maxConnectionsPerAddress ?? perAddress,
   };
-  const { server } = boundedServer(connections, (request, response) => {
+  const { server } = await boundedServer(connections, (request, response) => {
     if (isAt(paths, request.url) || isAt(authPaths(), request.url)) return handler(request, response);
     // Check `Host` and `Origin` first, so that forbidden callers do not learn the paths.
     const exchange = new NodeExchange(request, response);

@@ -1,7 +1,7 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
-import spawn from "cross-spawn";
 import type { MembersOf } from "../../base/check-members.js";
 import { excerpt } from "../../jsonrpc/report.js";
 
@@ -35,7 +35,7 @@ const windows = process.platform === "win32";
 
 /** Starts a command. A failure is reported by the `error` event, or thrown if Node detects it synchronously. */
 export function start(command: Command): ChildProcess {
-  return spawn(command.command, [...(command.args ?? [])], {
+  return (windows ? crossSpawn() : spawn)(command.command, [...(command.args ?? [])], {
     cwd: command.cwd,
     env: environmentOf(command),
     stdio: ["pipe", "pipe", "pipe"],
@@ -44,6 +44,12 @@ export function start(command: Command): ChildProcess {
     // A process group of its own, so that signals also reach the command's child processes.
     detached: !windows,
   });
+}
+
+/** `spawn` for command shims, as `npx.cmd`. Loaded on Windows alone: elsewhere it does the same as `spawn`, and takes megabytes of memory. */
+function crossSpawn(): typeof spawn {
+  const require = createRequire(import.meta.url);
+  return require("cross-spawn");
 }
 
 /** The error for a command that could not be started, with the remedy. */

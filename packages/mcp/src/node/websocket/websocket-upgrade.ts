@@ -331,7 +331,7 @@ export async function serveWebSocket(
   const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
   const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
   const connections = { max: maxConnections + spare, maxPerAddress: maxConnectionsPerAddress + spare };
-  const { server, upgraded } = boundedServer(connections, (request, response) => {
+  const { server, upgraded } = await boundedServer(connections, (request, response) => {
     new NodeExchange(request, response).respond(
       refusal(426, "only WebSockets are served here", { upgrade: "websocket" }),
     );
