@@ -43,7 +43,7 @@ test.concurrent("a sound command passes every check", async () => {
     "· prompts: not offered",
     "✔ messages: 4 frames, each as 2026-07-28 has it",
     "✔ ends: exited with code 0 when its input ended",
-    "✔ 9 checks, and nothing is wrong; no tool was called: see parlance check",
+    "✔ 9 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages",
   ]);
   expect(stdout).toContain("    · without a description a model cannot know what a tool is for: add, echo,");
   expect(stderr).toBe("");
@@ -53,7 +53,7 @@ test.concurrent("a sound command passes every check", async () => {
 test.concurrent("a module is spoken to without being started", async () => {
   const { code, stdout } = await doctor([fixture("tools-server.js")]);
   expect(checks(stdout)[0]).toMatch(/^✔ answers: /);
-  expect(checks(stdout).at(-1)).toBe("✔ 5 checks, and nothing is wrong; no tool was called: see parlance check");
+  expect(checks(stdout).at(-1)).toBe("✔ 5 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages");
   expect(code).toBe(0);
 });
 
@@ -203,7 +203,7 @@ test.concurrent("a server on HTTP is reached step by step", async () => {
     "✔ HTTP answers: POST: 200 OK application/json",
     "✔ is MCP: a message in application/json",
   ]);
-  expect(checks(stdout).at(-1)).toBe("✔ 9 checks, and nothing is wrong; no tool was called: see parlance check");
+  expect(checks(stdout).at(-1)).toBe("✔ 9 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages");
   expect(code).toBe(0);
 });
 

@@ -88,14 +88,14 @@ test.concurrent("an unknown tool is a wrong command line, and names the nearest"
 
 test.concurrent("a call that fails names the arguments that the tool does not have", async () => {
   const { code, stderr } = await parlance(["call", "add", "aa:=1", "b:=2", ...toolsServer]);
-  expect(stderr).toContain("the tool has no argument aa: did you mean a?\n");
+  expect(stderr).toContain("! the tool has no argument aa: did you mean a?\n");
   expect(code).toBe(5);
 });
 
 test.concurrent("so does one that succeeds, because the tool ignores them", async () => {
   const { code, stdout, stderr } = await parlance(["call", "add", "a:=1", "b:=2", "carry:=1", ...toolsServer]);
   expect(stdout).toContain("3");
-  expect(stderr).toContain("the tool has no argument carry: it has a, b\n");
+  expect(stderr).toContain("! the tool has no argument carry: it has a, b\n");
   expect(code).toBe(0);
 });
 

@@ -160,7 +160,7 @@ function unknownArguments(
   const names = isObject(properties) ? Object.keys(properties) : [];
   return Object.keys(args)
     .filter((name) => names.length > 0 && !names.includes(name))
-    .map((name) => `the tool has no argument ${name}: ${didYouMean(name, names) ?? `it has ${names.join(", ")}`}`)
+    .map((name) => `! the tool has no argument ${name}: ${didYouMean(name, names) ?? `it has ${names.join(", ")}`}`)
     .map(escapeControls);
 }
 

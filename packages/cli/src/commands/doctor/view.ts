@@ -50,7 +50,7 @@ export function doctorVerdict(checked: readonly Checked[], { style, width }: Loo
   const tried = checked.filter(({ state }) => state === "ok").length + failed;
   if (failed === 0)
     return [
-      `${style.green("✔")} ${count(tried, "check")}, and nothing is wrong; no tool was called: see parlance check`,
+      `${style.green("✔")} ${count(tried, "check")}, and nothing is wrong; parlance check tests more: tools, and faulty messages`,
     ];
   const first = wrapWords(`skipped, because they need the failed check: ${untried.join(", ")}`, width - indent.length);
   const rest = untried.length === 0 ? [] : first.map((line, index) => style.dim((index === 0 ? "· " : indent) + line));
