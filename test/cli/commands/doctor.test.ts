@@ -53,7 +53,9 @@ test.concurrent("a sound command passes every check", async () => {
 test.concurrent("a module is spoken to without being started", async () => {
   const { code, stdout } = await doctor([fixture("tools-server.js")]);
   expect(checks(stdout)[0]).toMatch(/^✔ answers: /);
-  expect(checks(stdout).at(-1)).toBe("✔ 5 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages");
+  expect(checks(stdout).at(-1)).toBe(
+    "✔ 5 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages",
+  );
   expect(code).toBe(0);
 });
 
@@ -203,7 +205,9 @@ test.concurrent("a server on HTTP is reached step by step", async () => {
     "✔ HTTP answers: POST: 200 OK application/json",
     "✔ is MCP: a message in application/json",
   ]);
-  expect(checks(stdout).at(-1)).toBe("✔ 9 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages");
+  expect(checks(stdout).at(-1)).toBe(
+    "✔ 9 checks, and nothing is wrong; parlance check tests more: tools, and faulty messages",
+  );
   expect(code).toBe(0);
 });
 

@@ -205,6 +205,22 @@ export const probeCases: readonly ProbeCase[] = [
   },
   { probe: "XF-7", quirk: answering("tools/call", { content: [] }), says: /^"add" ran without them$/ },
   { probe: "XF-8", quirk: refuses("tools/call"), says: /^"now": error -32603 .* expected a result$/ },
+  {
+    probe: "XF-8",
+    quirk: {
+      frame: (_text, { method, id }) =>
+        method === "tools/call"
+          ? [
+              {
+                jsonrpc: "2.0",
+                id,
+                error: { code: -32_600, message: "no", data: { requiredCapabilities: { roots: {} } } },
+              },
+            ]
+          : undefined,
+    },
+    says: /^"now": it asks the client \(roots\), which run answers: --roots folder$/,
+  },
   { probe: "XF-9", quirk: refuses("resources/read"), says: /^"a:b": error -32603/ },
   {
     probe: "XF-10",

@@ -12,7 +12,7 @@ export interface Skipped {
 }
 
 /** The option that answers what a tool asks, by the client capability that it needs. */
-const answersTo = {
+export const answersTo = {
   elicitation: `--answer '{"name":"value"}' or --answer accept`,
   sampling: "--answer sampling=text",
   roots: "--roots folder",
@@ -70,8 +70,8 @@ export async function exercise(
 }
 
 /** The capability that a server misses for a question, by its error. */
-function missingCapability(error: RpcError | undefined): keyof typeof answersTo | undefined {
-  const required = isObject(error?.data) ? error.data.requiredCapabilities : undefined;
+export function missingCapability(error: unknown): keyof typeof answersTo | undefined {
+  const required = isObject(error) && isObject(error.data) ? error.data.requiredCapabilities : undefined;
   if (!isObject(required)) return undefined;
   return (["elicitation", "sampling", "roots"] as const).find((name) => required[name] !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { Tool } from "@parlance/mcp";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema, type RawReply } from "@parlance/wire";
-import { findTool, toolOf } from "../../../../shared/client/exercise.js";
+import { answersTo, findTool, missingCapability, toolOf } from "../../../../shared/client/exercise.js";
 import { argumentsFor } from "../../../../shared/client/tool-arguments.js";
 import {
   asNote,
@@ -351,7 +351,11 @@ async function callReadOnly(subject: Subject): Promise<ProbeOutcome> {
     // A call that the user named should succeed.
     const isRefused = wanted.includes(call) && isObject(result) && result.isError === true;
     const found = isRefused ? failed(`the tool failed: ${describe(reply.answer ?? {})}`) : expectResult(reply);
-    if (found.is === "failed") fault ??= { ...found, says: `${quoted(call.name)}: ${found.says}` };
+    if (found.is !== "failed") continue;
+    const asked = missingCapability(reply.answer?.error);
+    const says =
+      asked === undefined ? found.says : `it asks the client (${asked}), which run answers: ${answersTo[asked]}`;
+    fault ??= { ...found, says: `${quoted(call.name)}: ${says}` };
   }
   return fault ?? passed;
 }
