@@ -209,15 +209,7 @@ export const probeCases: readonly ProbeCase[] = [
     probe: "XF-8",
     quirk: {
       frame: (_text, { method, id }) =>
-        method === "tools/call"
-          ? [
-              {
-                jsonrpc: "2.0",
-                id,
-                error: { code: -32_600, message: "no", data: { requiredCapabilities: { roots: {} } } },
-              },
-            ]
-          : undefined,
+        method === "tools/call" ? [failure(id, -32_600, { requiredCapabilities: { roots: {} } })] : undefined,
     },
     says: /^"now": it asks the client \(roots\), which run answers: --roots folder$/,
   },
