@@ -430,3 +430,17 @@ test.concurrent.each([
   expect(stdout).not.toContain("the id 0");
   expect(code).toBe(4);
 });
+
+test.concurrent("what the server sent in place of a list is the cause, and not that the list is declared", async () => {
+  const program = `require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    const serverInfo = { name: "chunks", version: "1" };
+    const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
+    const unread = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error" } };
+    if (method === "tools/list") console.log(JSON.stringify(unread));
+    else if (id !== undefined && method !== "server/discover") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  })`;
+  const { stdout } = await doctor(["--timeout", "1s", "--", process.execPath, "-e", program]);
+  expect(stdout).toContain("→ does the server take each chunk of stdin for a message?");
+  expect(stdout).not.toContain("answer tools/list");
+});

@@ -6,7 +6,7 @@ import { awaitAftermath } from "../../shared/client/converse.js";
 import { type OfferedList, offeredLists, readList } from "../../shared/client/exercise.js";
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { lineFeedRemedy } from "../../shared/failure.js";
+import { lineFeedRemedy, remedyForSigns } from "../../shared/failure.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
 import type { Check, CheckResult } from "./check.js";
 import type { Examined } from "./examined.js";
@@ -56,8 +56,8 @@ async function listed(examined: Examined, list: OfferedList): Promise<CheckResul
     const { message, seen, remedy = explained(error), exitCode } = examined.observed.failure(error, "open");
     const isLate = error instanceof LocalError && error.reason === "timeout";
     const mend = `answer ${list.method}, or do not declare ${list.capability}`;
-    // A timeout that is too short is the rarer cause, so it comes second.
-    const isOnlyLate = isLate && remedy !== undefined && remedy !== lineFeedRemedy;
+    // Without a sign of what is wrong, a timeout that is too short is the rarer cause, so it comes second.
+    const isOnlyLate = isLate && remedy !== undefined && remedyForSigns(message) === undefined;
     const advice = isUnknown ? mend : isOnlyLate ? `${mend}; ${remedy}` : remedy;
     const code = error instanceof RpcError ? exitCodes.violations : exitCode;
     const isOver = error instanceof LocalError && error.reason === "closed";
