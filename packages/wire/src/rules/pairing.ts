@@ -46,11 +46,13 @@ export const pairingRules: readonly Rule[] = [
       } else if (pairing.is === "unknown") {
         if (session.isWhole) yield { ...at, says: `no request has the id ${id}` };
       } else {
-        const { request, answer } = pairing.operation;
+        const { request, answer, cancel } = pairing.operation;
+        const isAfterCancel = cancel !== undefined && answer !== undefined && answer.frame.n > cancel.frame.n;
+        const mayAnswerCancel = isAfterCancel ? `, which may answer the cancellation in frame ${cancel.frame.n}` : "";
         const says =
           pairing.is === "other type"
             ? `the request in frame ${request.frame.n} has the id ${escapeControls(request.id ?? "")}, which is not ${id}`
-            : `the request with the id ${id} was answered already, by frame ${answer?.frame.n}`;
+            : `the request with the id ${id} was answered already, by frame ${answer?.frame.n}${mayAnswerCancel}`;
         yield { ...at, says };
       }
     },

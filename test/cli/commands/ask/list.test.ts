@@ -124,7 +124,7 @@ test.concurrent("a server that breaks rules besides is listed, and is not clean"
   const { code, stdout, stderr } = await parlance(["list", ...misbehaving("noisy")]);
   expect(stdout).toContain("0 tools\n");
   expect(stderr).toMatch(
-    /^the server also broke the protocol, \d times?; a recording by parlance tap or proxy shows where:\n {2}✖ S-2 /m,
+    /^the server also broke the protocol, \d times?; parlance run --call or a recording shows where:\n {2}✖ S-2 /m,
   );
   expect(code).toBe(2);
 });

@@ -5,7 +5,10 @@ import { client, server } from "../talk.js";
 const rpc = { jsonrpc: "2.0" };
 const hasBatches = ({ version }: { version: string }): boolean => version === "2025-03-26";
 
+const cancelled = client({ ...rpc, method: "notifications/cancelled", params: { requestId: 1 } });
 const unknownCancelled = client({ ...rpc, method: "notifications/cancelled", params: { requestId: 99 } });
+
+const unknownMethod = { code: -32_601, message: "Method not found" };
 
 /** An error that answers no request, with the id that R-13 requires. */
 const errorToNothing = ({ version }: { version: string }, error: object): Said =>
@@ -123,6 +126,24 @@ export const jsonRpcCases: readonly RuleCase[] = [
       says: /^the request with the id 1 was answered already, by frame \d+$/,
     },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
+  },
+  {
+    rule: "R-5",
+    why: "answered after the cancellation, and then in earnest",
+    breaks: (talk) => [
+      ...talk.opening(),
+      talk.list(1),
+      cancelled,
+      server({ ...rpc, id: 1, error: unknownMethod }),
+      talk.listed(1),
+    ],
+    found: {
+      party: "server",
+      pointer: "/id",
+      text: "1",
+      says: /by frame (\d+), which may answer the cancellation in frame \d+$/,
+    },
+    legal: (talk) => [...talk.opening(), talk.list(1), cancelled, talk.listed(1)],
   },
   {
     rule: "R-5",

@@ -71,7 +71,7 @@ export function alsoBroken({ tally, broken }: ObservedTarget["conversation"], st
   const more = tally.violations - broken.length;
   return [
     style.yellow(
-      `the server also broke the protocol, ${count(tally.violations, "time")}; a recording by parlance tap or proxy shows where:`,
+      `the server also broke the protocol, ${count(tally.violations, "time")}; parlance run --call or a recording shows where:`,
     ),
     ...broken.map((text) => `  ${style.red("✖")} ${escapeControls(text)}`),
     ...(more > 0 ? [style.dim(`  and ${more.toLocaleString("en")} more`)] : []),

@@ -82,6 +82,7 @@ export function examinationLines(
     findingLines(finding, { namesVersions: revisions.length > 1, isRecorded }, look),
   );
   const isCaused = causes.some((id) => failed.has(id));
+  const explained = [...new Set([...causes.filter((id) => failed.has(id)), ...failed])];
   const ofMessagesLines = violationLines(bad, isRecorded, look);
   return [
     ...lines,
@@ -97,7 +98,7 @@ export function examinationLines(
       parts.map((text) => ({ text })),
       look,
     ),
-    ...explainLines([...new Set([...causes.filter((id) => failed.has(id)), ...failed])], look),
+    ...explainLines([...(explained.length > 0 ? explained : new Set(failures.map(({ rule }) => rule.id)))], look),
     ...(!isRecorded && failures.length + bad.length + crashes.length + refused.length > 0
       ? [look.style.dim("  --record <file> keeps the conversation that shows it")]
       : []),

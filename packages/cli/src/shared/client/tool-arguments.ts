@@ -38,7 +38,9 @@ function parseArgument(word: string): readonly WrittenArgument[] {
   if (word.startsWith("{")) return membersOf(word);
   const [, name, colon, text = ""] = /^(.+?)(:?)=(.*)$/s.exec(word) ?? [];
   const isUrl = /^(?:https?|wss?):\/\//.test(word);
-  const remedy = isUrl ? "the target comes before the name of the tool" : "write name=text or name:=json";
+  const remedy = isUrl
+    ? "the target comes before the name of the tool"
+    : "write name=text or name:=json; a text with spaces has quotes: name='a text'";
   if (name === undefined) throw usageFailure(`${word} is not an argument`, remedy);
   return [colon === "" ? { name, text } : { name, value: json(text, word, `${name}=${text} gives the text itself`) }];
 }

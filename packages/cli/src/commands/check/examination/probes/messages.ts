@@ -228,7 +228,12 @@ function ping({ revision }: Subject): string {
 }
 
 async function echoes(subject: Subject, id: string | number): Promise<ProbeOutcome> {
-  return echoed(await subject.ask(ping(subject), {}, id), id);
+  const before = subject.responsesWithoutId.length;
+  const reply = await subject.ask(ping(subject), {}, id);
+  const withoutId = subject.responsesWithoutId[before];
+  if (reply.answer === undefined && withoutId !== undefined)
+    return failed(`the answer ${withoutId.id === undefined ? "has no id" : "has the id null"}, not ${quoted(id)}`);
+  return echoed(reply, id);
 }
 
 function echoed({ answer, silence }: RawReply, id: string | number): ProbeOutcome {
