@@ -37,12 +37,8 @@ export const pairingRules: readonly Rule[] = [
       const id = escapeControls(message.id ?? "");
       const at = { pointer: "/id" };
       if (hasNoId(message)) {
-        const told = notificationBefore(message, session);
-        const orTold = told === undefined ? "" : `; nor may it answer the notification in frame ${told.frame.n}`;
-        yield {
-          ...at,
-          says: `${message.id === undefined ? "it has no id" : "its id is null"}, so it answers no request${orTold}`,
-        };
+        const what = message.id === undefined ? "it has no id" : "its id is null";
+        yield { ...at, says: `${what}, so it ${answersInVain(message, session, revision)}` };
       } else if (pairing.is === "unknown") {
         if (session.isWhole) yield { ...at, says: `no request has the id ${id}` };
       } else {
@@ -112,6 +108,15 @@ export const pairingRules: readonly Rule[] = [
   },
 ];
 
+/** What a response without an id does not answer. */
+function answersInVain(message: WireMessage, session: WireSession, revision: Revision): string {
+  const meant = resultOfOldest(message, session, revision);
+  if (meant !== undefined) return `does not answer the request in frame ${meant.frame.n}, which waits`;
+  const told = notificationBefore(message, session);
+  const orTold = told === undefined ? "" : `; nor may it answer the notification in frame ${told.frame.n}`;
+  return `answers no request${orTold}`;
+}
+
 /** Whether a response names no request because it answers none: another rule reports it. */
 function namesNothing(message: WireMessage, session: WireSession, revision: Revision): boolean {
   return isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined;
@@ -130,11 +135,21 @@ function answeredNotification(message: WireMessage, session: WireSession, revisi
   if (message.context.pairing?.is === "unknown" && !hasNoId(message)) return answeredCancellation(message, session);
   const told = notificationBefore(message, session);
   const side = otherSide(message.from);
-  if (told === undefined || session.last[side]?.kind === "ntf" || namesMethodOf(told, message)) return told;
+  if (told === undefined || namesMethodOf(told, message)) return told;
+  if (resultOfOldest(message, session, revision) !== undefined) return undefined;
+  if (session.last[side]?.kind === "ntf") return told;
   // Hosts send `notifications/initialized` and their first request together: is it meant for the request?
   if (message.kind === "err") return errorCode(message) === codes.methodNotFound ? told : undefined;
   const oldest = session.oldestPending(side)?.request;
   return oldest === undefined || isResultOf(oldest, message, revision) ? undefined : told;
+}
+
+/** The oldest open request, if a response without an id has a result for it that is not empty: it is hardly meant for a notification. */
+function resultOfOldest(message: WireMessage, session: WireSession, revision: Revision): WireMessage | undefined {
+  const { resultType: _, _meta, ...result } = message.result ?? {};
+  const oldest = session.oldestPending(otherSide(message.from))?.request;
+  const isMeant = Object.keys(result).length > 0 && oldest !== undefined && isResultOf(oldest, message, revision);
+  return isMeant ? oldest : undefined;
 }
 
 function answeredCancellation({ id, from }: WireMessage, session: WireSession): WireMessage | undefined {

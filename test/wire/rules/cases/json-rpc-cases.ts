@@ -149,7 +149,11 @@ export const jsonRpcCases: readonly RuleCase[] = [
     rule: "R-5",
     why: "without an id",
     breaks: (talk) => [...talk.opening(), talk.list(1), talk.listed(undefined)],
-    found: { party: "server", pointer: "/id", says: /^it has no id, so it answers no request/ },
+    found: {
+      party: "server",
+      pointer: "/id",
+      says: /^it has no id, so it does not answer the request in frame \d+, which waits$/,
+    },
     legal: (talk) => [...talk.opening(), talk.list(1), talk.listed(1)],
   },
   {
@@ -264,6 +268,14 @@ export const jsonRpcCases: readonly RuleCase[] = [
     ],
     found: { party: "server", pointer: "/id", says: "it has no id, so it answers no request" },
     legal: (talk) => [...talk.opening(), talk.request(1, "ping"), unknownCancelled, talk.result(1)],
+  },
+  {
+    rule: "R-5",
+    why: "with the result of an open request without an id, after a notification",
+    stdioOnly: "over HTTP each message has an exchange of its own",
+    breaks: (talk) => [...talk.opening(), talk.list(1), unknownCancelled, talk.listed(undefined)],
+    found: { party: "server", pointer: "/id", says: /^it has no id, so it does not answer the request in frame \d+/ },
+    legal: (talk) => [...talk.opening(), talk.list(1), unknownCancelled, talk.listed(1)],
   },
   {
     rule: "R-5",

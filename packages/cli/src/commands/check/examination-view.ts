@@ -51,7 +51,7 @@ export function examinationLines(
     (each) => (isViolation(each) || failOn.includes(each.verdict.level)) && ofMessages.has(each.verdict),
   );
   const failed = new Set([
-    ...failures.filter(({ level }) => level === "must").map(({ rule }) => rule.id),
+    ...failures.filter(({ level }) => level !== "may").map(({ rule }) => rule.id),
     ...bad.filter(isViolation).map(({ verdict }) => verdict.rule.id),
   ]);
   // Each probe knows whether a response is due; they count if the user says so.

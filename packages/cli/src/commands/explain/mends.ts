@@ -7,7 +7,7 @@ export interface Mend {
 }
 
 const newResponse: Mend = {
-  says: "Take the id from the request as it was parsed: do not convert it, do not count responses, and do not keep it in a variable that calls share",
+  says: "Take the id from the request as it was parsed: do not convert it, do not count responses, and do not keep it in a variable that calls share. A notification has no id, and no response",
   code: "send({ jsonrpc: '2.0', id: request.id, result });",
 };
 const onlyDeclared: Mend = { says: "Declare the capability in the result of initialize, or do not use it" };
