@@ -133,8 +133,11 @@ test("a module that does not load is said so with its place, and the next change
 
 test("the exit of a server is reported, and it is started again when its module changes", async () => {
   const { folder, write } = project();
-  const { out } = await serveHttp(folder);
-  write("server.js", `${serverText}setTimeout(() => process.exit(7), 0);\n`);
+  const { out, url } = await serveHttp(folder);
+  write("server.js", `${serverText}server.tool("exit", {}, () => process.exit(7));\n`);
+  await out.next({ kind: "ready" });
+  await using client = await connect(url, { revision: "2026-07-28" });
+  await expect(client.tools.call("exit", {})).rejects.toThrow();
   expect(await out.next({ kind: "exited" })).toEqual({ kind: "exited", how: "exited with code 7" });
   write("server.js", serverText);
   await out.next({ kind: "ready" });

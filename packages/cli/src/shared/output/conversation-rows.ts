@@ -229,9 +229,8 @@ function words(message: JsonObject, answered: string | undefined): string {
   }
   if ("error" in message) return isObject(error) ? errorWords(error) : text(error);
   if (!isObject(result)) return "";
-  return result.resultType === "input_required"
-    ? inputWords(result.inputRequests)
-    : (results.get(answered ?? "")?.(result) ?? "");
+  if (result.resultType === "input_required") return inputWords(result.inputRequests);
+  return answered === undefined ? JSON.stringify(result) : (results.get(answered)?.(result) ?? "");
 }
 
 function inputWords(inputRequests: unknown): string {
