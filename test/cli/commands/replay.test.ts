@@ -408,3 +408,27 @@ test("a recorded server has no page of its own: run shows it", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain(`parlance run --ui -- parlance replay ${path} --as server`);
 });
+
+test("a cancelled call that is answered no more is no loss, and is not waited for", async () => {
+  using scratch = new Scratch();
+  const obeying = `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method, params } = JSON.parse(line);
+      const serverInfo = { name: "peer", version: "1" };
+      const opened = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
+      const result = method === "initialize" ? opened : {};
+      if (id !== undefined && method !== "tools/call") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });`;
+  const path = scratch.write(
+    "answered.parlance.jsonl",
+    recorded(
+      ...opening(version, { server: { tools: {} } }),
+      '→ {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow"}}',
+      '→ {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}',
+      '← {"jsonrpc":"2.0","id":5,"result":{"content":[]}}',
+    ),
+  );
+  const args = ["replay", path, "--as", "client", "--timeout", "10m", "--", process.execPath, "-e", obeying];
+  const { stdout } = await parlance(args);
+  expect(stdout).toContain("~ → tools/call slow  ok after its cancellation → no answer");
+});

@@ -23,7 +23,7 @@ const defaultTimeout = "30s";
 /** Adds the options of every command that connects to a server. */
 export function addConversationOptions(
   command: Command,
-  timeout = "how long to wait for each response",
+  timeout = "how long to wait for each response, or its next progress",
   standard: string = defaultTimeout,
 ): Command {
   return command

@@ -108,7 +108,7 @@ export class Comparable {
     const { kind, method, params, context, operation } = message;
     const asked = context.pairing?.is === "answer" ? operation : undefined;
     if (asked !== undefined) {
-      this.#open.get(asked)?.end(message, rules);
+      this.#open.get(asked)?.end(message, asked.cancel !== undefined, rules);
       this.#open.delete(asked);
       this.#learnAnswer(asked.request, message.result);
       return;

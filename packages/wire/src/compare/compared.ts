@@ -77,7 +77,7 @@ export class ComparedItem {
     return JSON.stringify([this.kind, this.from, this.method, this.target]);
   }
 
-  /** The outcome of a request: `ok`, `isError`, `error -32602`, `input_required`, `no answer`. */
+  /** The outcome of a request: `ok`, `isError`, `error -32602`, `input_required`, `no answer`, `ok after its cancellation`. */
   get status(): string | undefined {
     return this.#status;
   }
@@ -97,13 +97,13 @@ export class ComparedItem {
     return this.#answerKey;
   }
 
-  /** Takes the response to a request, and the rules that it breaks. */
-  end(answer: WireMessage, rules: readonly string[]): void {
+  /** Takes the response to a request, whether it comes after the cancellation, and the rules that it breaks. */
+  end(answer: WireMessage, isCancelled: boolean, rules: readonly string[]): void {
     const { frame, pointer } = answer;
     const { entry } = this.#message.frame;
     this.#answer = { frame, pointer };
     this.#answerKey = JSON.stringify(sorted(valueAt(this.#answer), this.#ignores) ?? null);
-    this.#status = statusOf({ answer });
+    this.#status = `${statusOf({ answer })}${isCancelled ? " after its cancellation" : ""}`;
     this.#latency = (frame.entry.t1 ?? frame.entry.t) - entry.t;
     if (rules.length > 0) this.#rules = [...new Set([...this.#rules, ...rules])];
   }

@@ -136,7 +136,14 @@ export class ClientPlayer {
   /** Waits for every response that the recorded client had received before it sent a frame. */
   async #answeredBefore(n: number): Promise<void> {
     const due = [...this.#asked].filter(([{ answer }]) => answer !== undefined && answer.frame.n < n);
-    await Promise.all(due.map(([, reply]) => reply));
+    await Promise.all(
+      due.map(([operation, reply]) => {
+        const { answer, cancel } = operation;
+        if (answer === undefined || cancel === undefined || cancel.frame.n > answer.frame.n) return reply;
+        // A server that obeys the cancellation sends no response.
+        return this.#isAnsweredBy(answer.frame.entry.t + patience, operation);
+      }),
+    );
     await this.#unpairedBefore(n);
   }
 

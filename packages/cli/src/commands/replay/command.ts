@@ -97,7 +97,7 @@ export function registerReplay(program: Command, invocation: Invocation): void {
     .option("--strict", "exit with 2 if the conversation differs from the recorded one")
     .option("--record <file>", "as the client: write the new conversation to a new file")
     .option("--ui", "as the client: also show the new conversation in the browser, until Ctrl-C");
-  addConversationOptions(addFaultOptions(command))
+  addConversationOptions(addFaultOptions(command), "how long to wait for each response")
     .addHelpText("after", `\n${sides}\n\n${recordingHelp}\n\n${targetHelp}\n\n${faultHelp}\n\n${exits}\n\n${examples}`)
     .action((path: string, word: string | undefined, flags: ReplayFlags) =>
       invocation.run(() => replay(path, word, flags, invocation)),
