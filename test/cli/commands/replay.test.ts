@@ -253,13 +253,14 @@ test("a response with the id of another call is waited for", async () => {
       const opened = { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo };
       if (method === "initialize") send({ id, result: opened });
       else if (method === "ping") send({ id, result: isLate ? {} : { early: true } });
-      else if (method === "tools/call" && params.name === "slow") {
+      else if (method === "tools/call") {
         current = id;
-        setTimeout(() => {
-          isLate = true;
+        if (params.name === "quick") send({ id, result: { content: [] } });
+      } else if (method === "notifications/roots/list_changed")
+        setImmediate(() => {
+          isLate = true; // After a ping that was sent together with the notification.
           send({ id: current, result: { content: [] } });
-        }, 50);
-      } else if (method === "tools/call") send({ id: (current = id), result: { content: [] } });
+        });
     });`;
   const path = scratch.write(
     "mixed.parlance.jsonl",
@@ -268,6 +269,7 @@ test("a response with the id of another call is waited for", async () => {
       '→ {"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow"}}',
       '→ {"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"quick"}}',
       '← {"jsonrpc":"2.0","id":6,"result":{"content":[]}}',
+      '→ {"jsonrpc":"2.0","method":"notifications/roots/list_changed"}',
       '← {"jsonrpc":"2.0","id":6,"result":{"content":[]}}',
       '→ {"jsonrpc":"2.0","id":1,"method":"ping"}',
       '← {"jsonrpc":"2.0","id":1,"result":{}}',
@@ -275,7 +277,7 @@ test("a response with the id of another call is waited for", async () => {
   );
   const { stdout } = await parlance(["replay", path, "--as", "client", "--", process.execPath, "-e", mixing]);
   expect(stdout).not.toContain("early");
-  expect(stdout).toContain("6 messages alike");
+  expect(stdout).toContain("7 messages alike");
   expect(stdout).toContain("! still no answer: tools/call slow");
 });
 

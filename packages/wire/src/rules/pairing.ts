@@ -108,7 +108,7 @@ export const pairingRules: readonly Rule[] = [
   },
 ];
 
-/** What a response without an id does not answer. */
+/** The end of the finding on a response without an id: which request it should have answered. */
 function answersInVain(message: WireMessage, session: WireSession, revision: Revision): string {
   const meant = resultOfOldest(message, session, revision);
   if (meant !== undefined) return `does not answer the request in frame ${meant.frame.n}, which waits`;
