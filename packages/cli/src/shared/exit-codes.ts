@@ -16,7 +16,7 @@ export const exitCodes = {
 export const exitCodeHelp = `Exit codes:
   0  success
   1  the command line is wrong
-  2  the server broke the protocol (commands that print a result: and there is none)
+  2  the server broke the protocol (call, read, …: and sent no result)
   3  the server could not be started or reached, or was lost
   4  no answer in time
   5  the tool failed: isError, or an error instead of a result (call)`;
