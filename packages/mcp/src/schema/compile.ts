@@ -10,16 +10,9 @@ import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
 import type { Checked } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
-import { typeTest } from "./validator/keyword-checks.js";
-import {
-  checkExpansion,
-  checkRoot,
-  type Dialect,
-  dialectOf,
-  type NormalSchema,
-  normalise,
-} from "./validator/normal-form.js";
-import { defaultValidator } from "./validator/validator.js";
+import { ruleOf } from "./validator/keyword-checks.js";
+import { checkExpansion, checkRoot, type Dialect, dialectOf, normalise } from "./validator/normal-form.js";
+import { checkedBy, checkOf } from "./validator/validator.js";
 
 /**
  * A schema: a Standard Schema from any library, an object of named Standard Schemas (a raw shape), or plain JSON
@@ -163,13 +156,11 @@ function compileJson(
   const asserted = formats ?? (trust === "author" ? "assert" : "annotate");
   const normal = normalise(json, { dialect, trust, formats: asserted, limits });
   checkExpansion(normal, limits.subschemas);
-  const accepts = validator === undefined ? plainShape(normal.schema) : undefined;
-  const faultsOf = (validator ?? defaultValidator).compile(normal.schema, { limits, clock });
-  const check = (value: unknown): Checked<unknown> => {
-    if (accepts?.(value) === true) return { ok: true, value };
-    const errors = faultsOf(value);
-    return errors.length === 0 ? { ok: true, value } : { ok: false, errors };
-  };
+  const bounds = { limits, clock };
+  const check =
+    validator === undefined
+      ? checkOf(ruleOf(normal.schema), bounds)
+      : checkedBy(validator.compile(normal.schema, bounds));
   const isResult = side === "output" && trust === "author";
   return { json, unchecked: normal.unchecked, check: isResult ? (value) => checkResult(check, value) : check };
 }
@@ -191,106 +182,4 @@ function asSent(value: unknown): unknown {
   } catch {
     return undefined; // Without a JSON form, the first faults are kept.
   }
-}
-
-/**
- * Returns true if the value is certainly valid. False means that the value is invalid or that only the validator can
- * decide.
- */
-type Accept = (value: unknown) => boolean;
-
-/**
- * A quick check for common schemas: objects and arrays of scalars. An accepted value is valid. If the value is not
- * accepted, or the schema is not supported (undefined), the default validator decides and writes the message. Runs in time
- * linear in the value.
- */
-function plainShape(schema: unknown): Accept | undefined {
-  if (typeof schema === "boolean") return schema ? isJson : () => false;
-  const { type, properties, additionalProperties, required, ...others } = schema as NormalSchema;
-  const isOfObject = type === "object" || (properties ?? additionalProperties ?? required) !== undefined;
-  const accepts: Accept[] = [];
-  for (const accept of [
-    ...(isOfObject ? [plainObject(schema as NormalSchema)] : []),
-    ...(type === undefined || type === "object" ? [] : [typeTest(type)]),
-    ...Object.entries(others).map(([keyword, argument]) => plainKeywords.get(keyword)?.(argument)),
-  ]) {
-    if (accept === undefined) return undefined;
-    accepts.push(accept);
-  }
-  const [first = isJson, second] = accepts;
-  return second === undefined ? first : (value) => accepts.every((accept) => accept(value));
-}
-
-/** The check for an object, by all keywords that describe one. */
-function plainObject({
-  type,
-  properties,
-  additionalProperties = true,
-  required = [],
-}: NormalSchema): Accept | undefined {
-  const members = new Map<string, Accept>();
-  for (const [name, member] of Object.entries((properties ?? {}) as NormalSchema)) {
-    const accept = plainShape(member);
-    if (accept === undefined) return undefined;
-    members.set(name, accept);
-  }
-  const additional = plainShape(additionalProperties);
-  if (additional === undefined) return undefined;
-  const names = required as readonly string[];
-  return (value) => {
-    if (!isObject(value)) return type !== "object" && isJson(value);
-    for (const name of Object.keys(value)) {
-      const accept = members.get(name) ?? additional;
-      if (!accept(value[name])) return false;
-    }
-    for (const name of names) if (!Object.hasOwn(value, name)) return false;
-    return true;
-  };
-}
-
-/** The checks of other keywords, made of their argument; undefined for one that only the validator can check. */
-const plainKeywords: ReadonlyMap<string, (argument: unknown) => Accept | undefined> = new Map<
-  string,
-  (argument: unknown) => Accept | undefined
->([
-  ["enum", (values) => plainValues(values as readonly unknown[])],
-  ["const", (value) => plainValues([value])],
-  ["items", plainItems],
-  ["uniqueItems", (unique) => (unique === true ? isDistinct : isJson)],
-  ["minItems", (min) => (value) => !Array.isArray(value) || value.length >= (min as number)],
-  ["maxItems", (max) => (value) => !Array.isArray(value) || value.length <= (max as number)],
-  ["minimum", (min) => (value) => typeof value !== "number" || value >= (min as number)],
-  ["maximum", (max) => (value) => typeof value !== "number" || value <= (max as number)],
-  ["exclusiveMinimum", (min) => (value) => typeof value !== "number" || value > (min as number)],
-  ["exclusiveMaximum", (max) => (value) => typeof value !== "number" || value < (max as number)],
-  // A code point takes one or two UTF-16 units; between the two bounds only counting would decide.
-  ["minLength", (min) => (value) => typeof value !== "string" || value.length >= 2 * (min as number) - 1],
-  ["maxLength", (max) => (value) => typeof value !== "string" || value.length <= (max as number)],
-]);
-
-function plainValues(values: readonly unknown[]): Accept | undefined {
-  const known = new Set(values);
-  return values.some((value) => typeof value === "object" && value !== null) ? undefined : (value) => known.has(value);
-}
-
-function plainItems(schema: unknown): Accept | undefined {
-  const item = plainShape(schema);
-  return item && ((value) => !Array.isArray(value) || value.every(item));
-}
-
-/** The size limit for a set: a peer can choose numbers with colliding hashes, which makes insertion quadratic. */
-const mostInSet = 1_000;
-
-/** True for a short array of distinct scalars, and for values that are not arrays. */
-function isDistinct(value: unknown): boolean {
-  if (!Array.isArray(value)) return true;
-  if (value.length > mostInSet) return false;
-  const plain = value.every((item) => typeof item !== "object" || item === null);
-  return plain && new Set(value).size === value.length;
-}
-
-/** True if the value can be JSON, judged by its type alone. */
-function isJson(value: unknown): boolean {
-  const kind = typeof value;
-  return kind === "object" || kind === "string" || kind === "number" || kind === "boolean";
 }

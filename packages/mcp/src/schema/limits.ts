@@ -11,8 +11,8 @@ export interface SchemaLimits {
   /**
    * The steps of one check. One step is one subschema applied to one value, eight names or items of a list, or 64
    * characters of a string. Stops recursive alternatives, which take time exponential in the depth of a value, and many
-   * subschemas that each read one long list. Values that pass the quick check (`plainShape` in `compile.ts`) cost no steps: its time is
-   * linear in the value.
+   * subschemas that each read one long list. Values that pass the quick check of common schemas cost no steps: its time is linear in
+   * the value.
    */
   readonly steps: number;
   /** The time of one check, in milliseconds. A client may get both a hostile schema and a hostile value. */

@@ -1,41 +1,62 @@
 import { format as formatsOfLibrary } from "@cfworker/json-schema";
-import { isObject, typeTests } from "../../base/json.js";
+import { isObject } from "../../base/json.js";
+import { shorten } from "../schema-error.js";
 import { Equality } from "./equality.js";
-import type { Check, Evaluation, Finding, Rule, Step } from "./evaluation.js";
+import { formats } from "./keywords.js";
 import { stepsPerCharacter } from "./linear-pattern.js";
-import type { Keywords, NormalSchema, NormalSubschema } from "./normal-form.js";
+import type { Meter } from "./meter.js";
+import { type Keywords, type NormalSchema, type NormalSubschema, targetOf } from "./normal-form.js";
+import {
+  type Check,
+  type Evaluation,
+  type Finding,
+  notAllowed,
+  type Rule,
+  show,
+  typeTest,
+  type Words,
+} from "./validator.js";
 
-/** Compiles the subschemas of a keyword to rules. */
-export interface RuleMaker {
-  rule(schema: NormalSubschema): Rule | boolean;
-  /** The rule that a `$ref` points to. */
-  target(reference: string): Rule | boolean;
+/** The rule of a document. Each of its subschemas is compiled once. */
+export function ruleOf(document: NormalSchema): Rule | boolean {
+  return new Rules(document).rule(document);
 }
 
-/** Compiles a keyword, or a few that belong together, to a check; undefined if the schema contains none of them. */
-type Maker = (schema: NormalSchema, maker: RuleMaker) => Check | undefined;
+/** The compiled subschemas of a document. */
+class Rules {
+  readonly #root: NormalSchema;
+  readonly #rules = new Map<NormalSchema, Rule>();
+
+  constructor(root: NormalSchema) {
+    this.#root = root;
+  }
+
+  rule(schema: NormalSubschema): Rule | boolean {
+    if (typeof schema === "boolean") return schema;
+    const known = this.#rules.get(schema);
+    if (known !== undefined) return known;
+    const rule = {
+      schema,
+      checks: makers.flatMap(([keywords, make]) =>
+        keywords.some((keyword) => schema[keyword] !== undefined) ? (make(schema, this) ?? []) : [],
+      ),
+      looksAtEvaluated: schema.unevaluatedItems !== undefined || schema.unevaluatedProperties !== undefined,
+    };
+    this.#rules.set(schema, rule);
+    return rule;
+  }
+
+  /** The rule that a `$ref` points to. */
+  target(reference: string): Rule | boolean {
+    return this.rule(targetOf(reference, this.#root));
+  }
+}
 
 /**
- * The formats of 2020-12 that the library supports. It also has a `url` check of exponential time, and would take
- * `toString` for a format.
+ * Compiles a keyword, or a few that belong together, to a check; undefined if the schema contains none of them. The check
+ * charges the meter for its cost beyond one step.
  */
-const formats: ReadonlySet<string> = new Set([
-  "date",
-  "time",
-  "date-time",
-  "duration",
-  "email",
-  "hostname",
-  "ipv4",
-  "ipv6",
-  "uri",
-  "uri-reference",
-  "uri-template",
-  "uuid",
-  "json-pointer",
-  "relative-json-pointer",
-  "regex",
-]);
+type Maker = (schema: NormalSchema, compiled: Rules) => Check | undefined;
 
 /** The cost of compiling an expression, per character: a class such as `\p{L}` expands to hundreds of ranges. */
 const stepsToCompile = 64;
@@ -43,134 +64,168 @@ const stepsToCompile = 64;
 /** The number of `anyOf` alternatives that a message lists. */
 const mostAlternatives = 5;
 
+/** The number of `enum` values that are formatted for a message; a message has room for fewer. */
+const mostValues = 50;
+
+/** A comparison with the argument of a keyword, and the words for it. */
+type Comparison = readonly [words: string, fits: (measured: number, argument: number) => boolean];
+
+/** What is compared: a number of the value, with its unit; undefined for a value of another type. */
+interface Measure {
+  readonly unit: string;
+  /** Whether a message says the number instead of the value. */
+  readonly isSaid: boolean;
+  of(value: unknown, meter: Meter): number | undefined;
+}
+
+const atLeast: Comparison = ["at least", (measured, min) => measured >= min];
+const atMost: Comparison = ["at most", (measured, max) => measured <= max];
+const moreThan: Comparison = ["more than", (measured, min) => measured > min];
+const lessThan: Comparison = ["less than", (measured, max) => measured < max];
+const multipleOf: Comparison = ["a multiple of", isMultipleOf];
+
+const numberItself: Measure = {
+  unit: "",
+  isSaid: false,
+  of: (value) => (typeof value === "number" ? value : undefined),
+};
+/** The length of a string in code points; some take two UTF-16 code units. */
+const codePoints: Measure = {
+  unit: " characters",
+  isSaid: false,
+  of(value, meter) {
+    if (typeof value !== "string") return undefined;
+    meter.text(value.length);
+    return value.length - (value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
+  },
+};
+const itemCount: Measure = {
+  unit: " items",
+  isSaid: true,
+  of: (value) => (Array.isArray(value) ? value.length : undefined),
+};
+const propertyCount: Measure = {
+  unit: " properties",
+  isSaid: true,
+  of(value, meter) {
+    if (!isObject(value)) return undefined;
+    const count = Object.keys(value).length;
+    meter.list(count);
+    return count;
+  },
+};
+
 /** Faults are reported in this order. */
 const makers: readonly [keywords: readonly string[], make: Maker][] = [
   [["$ref"], reference],
   [["type"], type],
-  [["const"], (schema) => values("const", [schema.const], schema)],
-  [["enum"], (schema) => values("enum", schema.enum ?? [], schema)],
+  [["const"], ({ const: only }) => values([only], () => show(only))],
+  [
+    ["enum"],
+    ({ enum: list = [] }) => values(list, () => `one of ${shorten(list.slice(0, mostValues).map(show).join(", "))}`),
+  ],
   [["not"], not],
   [["anyOf"], anyOf],
   [["allOf"], allOf],
   [["oneOf"], oneOf],
   [["if"], conditional],
   [["required"], required],
-  [["minProperties"], size("minProperties", isObject, (count, min) => count >= min)],
-  [["maxProperties"], size("maxProperties", isObject, (count, max) => count <= max)],
+  [["minProperties"], limit("minProperties", atLeast, propertyCount)],
+  [["maxProperties"], limit("maxProperties", atMost, propertyCount)],
   [["propertyNames"], propertyNames],
   [["dependentRequired"], dependentRequired],
   [["dependentSchemas"], dependentSchemas],
   [["properties", "patternProperties", "additionalProperties"], members],
   [["unevaluatedProperties"], unevaluatedProperties],
-  [["maxItems"], size("maxItems", Array.isArray, (count, max) => count <= max)],
-  [["minItems"], size("minItems", Array.isArray, (count, min) => count >= min)],
+  [["maxItems"], limit("maxItems", atMost, itemCount)],
+  [["minItems"], limit("minItems", atLeast, itemCount)],
   [["prefixItems", "items"], items],
   [["contains"], contains],
   [["unevaluatedItems"], unevaluatedItems],
   [["uniqueItems"], uniqueItems],
-  [["minimum"], bound("minimum", (value, min) => value >= min)],
-  [["maximum"], bound("maximum", (value, max) => value <= max)],
-  [["exclusiveMinimum"], bound("exclusiveMinimum", (value, min) => value > min)],
-  [["exclusiveMaximum"], bound("exclusiveMaximum", (value, max) => value < max)],
-  [["multipleOf"], bound("multipleOf", isMultipleOf)],
-  [["minLength"], length("minLength", (count, min) => count >= min)],
-  [["maxLength"], length("maxLength", (count, max) => count <= max)],
+  [["minimum"], limit("minimum", atLeast, numberItself)],
+  [["maximum"], limit("maximum", atMost, numberItself)],
+  [["exclusiveMinimum"], limit("exclusiveMinimum", moreThan, numberItself)],
+  [["exclusiveMaximum"], limit("exclusiveMaximum", lessThan, numberItself)],
+  [["multipleOf"], limit("multipleOf", multipleOf, numberItself)],
+  [["minLength"], limit("minLength", atLeast, codePoints)],
+  [["maxLength"], limit("maxLength", atMost, codePoints)],
   [["pattern"], pattern],
   [["format"], format],
 ];
 
-/** The checks of a schema. Each check charges the meter for its cost beyond one step. */
-export function checksOf(schema: NormalSchema, maker: RuleMaker): readonly Check[] {
-  return makers.flatMap(([keywords, make]) =>
-    keywords.some((keyword) => schema[keyword] !== undefined) ? (make(schema, maker) ?? []) : [],
-  );
-}
-
-/** The finding of a keyword. */
-function finding(
-  keyword: string,
-  schema: NormalSchema,
-  step: Step | undefined,
-  value: unknown,
-  more: Partial<Finding> = {},
-): Omit<Finding, "detail" | "alternatives"> & Partial<Finding> {
-  return { keyword, argument: schema[keyword], schema, step, value, ...more };
-}
-
-function reference({ $ref = "#" }: NormalSchema, maker: RuleMaker): Check {
+function reference({ $ref = "#" }: NormalSchema, compiled: Rules): Check {
   // Resolved at the first use: the target may refer back to this schema, which is not compiled yet.
   let target: Rule | boolean | undefined;
   return (evaluation, value, before, evaluated) => {
-    target ??= maker.target($ref);
+    target ??= compiled.target($ref);
     return evaluation.apply(target, value, { before, keyword: "$ref" }, evaluated);
   };
 }
 
 function type(schema: NormalSchema): Check | undefined {
   const test = typeTest(schema.type);
-  return test && ((evaluation, value, step) => test(value) || evaluation.fault(finding("type", schema, step, value)));
-}
-
-/** The test for the argument of `type`: one type, or several. */
-export function typeTest(types: unknown): ((value: unknown) => boolean) | undefined {
-  if (!Array.isArray(types)) return typeTests[types as string];
-  const tests = [...new Set(types as readonly string[])].flatMap((name) => typeTests[name] ?? []);
-  return (value) => tests.some((test) => test(value));
+  return (
+    test && ((evaluation, value, step) => test(value) || evaluation.fault(step, value, () => [typeNames(schema.type)]))
+  );
 }
 
 /** `const` and `enum`: one set lookup, whatever the number of values. `const` is an `enum` of one value. */
-function values(keyword: "const" | "enum", allowed: readonly unknown[], schema: NormalSchema): Check {
+function values(allowed: readonly unknown[], expected: () => string): Check {
   const equality = new Equality();
   const numbers = new Set(allowed.map((value) => equality.numberOf(value)));
   return (evaluation, value, step) => {
     const number = equality.find(value, evaluation.meter);
-    return (number !== undefined && numbers.has(number)) || evaluation.fault(finding(keyword, schema, step, value));
+    return (number !== undefined && numbers.has(number)) || evaluation.fault(step, value, () => [expected()]);
   };
 }
 
-function not(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.not ?? false);
+function not(schema: NormalSchema, compiled: Rules): Check {
+  const rule = compiled.rule(schema.not ?? false);
   return (evaluation, value, step) =>
     !evaluation.attempt(rule, value, { before: step, keyword: "not" }, undefined) ||
-    evaluation.fault(finding("not", schema, step, value));
+    // The normal form turns `false` into `not: true`.
+    evaluation.fault(step, value, () => (rule === true ? notAllowed(step) : ['a value that does not fit "not"']));
 }
 
-function anyOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.anyOf ?? []).map((alternative) => maker.rule(alternative));
+function anyOf(schema: NormalSchema, compiled: Rules): Check {
+  const rules = (schema.anyOf ?? []).map((alternative) => compiled.rule(alternative));
   return (evaluation, value, before, evaluated) => {
     const step = { before, keyword: "anyOf" };
-    const alternatives: Finding[] = [];
+    const first: Finding[] = [];
     let fits = false;
     for (const [index, rule] of rules.entries()) {
-      const findings = index < mostAlternatives ? alternatives : undefined;
+      const findings = index < mostAlternatives ? first : undefined;
       if (!evaluation.attempt(rule, value, step, evaluated, findings)) continue;
       fits = true;
       // Continue if evaluated members are tracked: a later alternative may evaluate more of the value.
       if (evaluated === undefined) break;
     }
-    return fits || evaluation.fault(finding("anyOf", schema, before, value, { alternatives }));
+    const alternatives = { first, count: rules.length };
+    return fits || evaluation.fault(before, value, () => ["one of the alternatives"], alternatives);
   };
 }
 
-function allOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.allOf ?? []).map((part) => maker.rule(part));
+function allOf(schema: NormalSchema, compiled: Rules): Check {
+  const rules = (schema.allOf ?? []).map((part) => compiled.rule(part));
   return (evaluation, value, before, evaluated) =>
     each(evaluation, rules, (rule) => evaluation.apply(rule, value, { before, keyword: "allOf" }, evaluated));
 }
 
-function oneOf(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = (schema.oneOf ?? []).map((alternative) => maker.rule(alternative));
+function oneOf(schema: NormalSchema, compiled: Rules): Check {
+  const rules = (schema.oneOf ?? []).map((alternative) => compiled.rule(alternative));
   return (evaluation, value, before, evaluated) => {
     const step = { before, keyword: "oneOf" };
     const fitting = rules.filter((rule) => evaluation.attempt(rule, value, step, evaluated)).length;
-    return fitting === 1 || evaluation.fault(finding("oneOf", schema, before, value, { detail: [fitting] }));
+    const words = (): Words => ["exactly one of the alternatives to fit", `${fitting} that do`];
+    return fitting === 1 || evaluation.fault(before, value, words);
   };
 }
 
-function conditional(schema: NormalSchema, maker: RuleMaker): Check {
-  const condition = maker.rule(schema.if ?? true);
+function conditional(schema: NormalSchema, compiled: Rules): Check {
+  const condition = compiled.rule(schema.if ?? true);
   // biome-ignore lint/suspicious/noThenProperty: these are keywords of JSON Schema
-  const branches = { then: maker.rule(schema.then ?? true), else: maker.rule(schema.else ?? true) };
+  const branches = { then: compiled.rule(schema.then ?? true), else: compiled.rule(schema.else ?? true) };
   return (evaluation, value, before, evaluated) => {
     const holds = evaluation.attempt(condition, value, { before, keyword: "if" }, evaluated);
     const keyword = holds ? "then" : "else";
@@ -179,34 +234,39 @@ function conditional(schema: NormalSchema, maker: RuleMaker): Check {
 }
 
 function required(schema: NormalSchema): Check {
-  const names = schema.required ?? [];
-  return (evaluation, value, step) =>
+  const { required: names = [], properties = {} } = schema;
+  const expected = (name: string): string => {
+    const member = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    return typeNames(isObject(member) ? member.type : undefined);
+  };
+  return (evaluation, value, before) =>
     !isObject(value) ||
-    each(
-      evaluation,
-      names,
-      (name) =>
-        Object.hasOwn(value, name) || evaluation.fault(finding("required", schema, step, value, { detail: [name] })),
-    );
+    each(evaluation, names, (token) => {
+      if (Object.hasOwn(value, token)) return true;
+      return evaluation.fault({ before, keyword: "required", token }, value, () => [expected(token), "nothing"]);
+    });
+}
+
+/** The names of types as an English list; "a value" for a schema without a type. */
+function typeNames(type: unknown): string {
+  return type === undefined ? "a value" : [type].flat().join(" or ");
 }
 
 function dependentRequired(schema: NormalSchema): Check {
   const dependencies = new Map(Object.entries(schema.dependentRequired ?? {}));
-  return (evaluation, value, step) =>
+  return (evaluation, value, before) =>
     !isObject(value) ||
     each(evaluation, namesIn(dependencies, value, evaluation), (cause) =>
-      each(
-        evaluation,
-        dependencies.get(cause) ?? [],
-        (name) =>
-          Object.hasOwn(value, name) ||
-          evaluation.fault(finding("dependentRequired", schema, step, value, { detail: [cause, name] })),
-      ),
+      each(evaluation, dependencies.get(cause) ?? [], (token) => {
+        if (Object.hasOwn(value, token)) return true;
+        const words = (): Words => [`a value, because ${show(cause)} is there`, "nothing"];
+        return evaluation.fault({ before, keyword: "dependentRequired", token }, value, words);
+      }),
     );
 }
 
-function dependentSchemas(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = rulesByName(schema.dependentSchemas, maker);
+function dependentSchemas(schema: NormalSchema, compiled: Rules): Check {
+  const rules = rulesByName(schema.dependentSchemas, compiled);
   return (evaluation, value, before, evaluated) =>
     !isObject(value) ||
     each(evaluation, namesIn(rules, value, evaluation), (name) =>
@@ -214,8 +274,8 @@ function dependentSchemas(schema: NormalSchema, maker: RuleMaker): Check {
     );
 }
 
-function propertyNames(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.propertyNames ?? true);
+function propertyNames(schema: NormalSchema, compiled: Rules): Check {
+  const rule = compiled.rule(schema.propertyNames ?? true);
   return (evaluation, value, before) =>
     !isObject(value) ||
     each(evaluation, Object.keys(value), (token) =>
@@ -226,11 +286,11 @@ function propertyNames(schema: NormalSchema, maker: RuleMaker): Check {
 /**
  * `properties`, `patternProperties` and `additionalProperties` in one check, because the last depends on the other two.
  */
-function members(schema: NormalSchema, maker: RuleMaker): Check {
-  const rules = rulesByName(schema.properties, maker);
-  const additional = maker.rule(schema.additionalProperties ?? true);
+function members(schema: NormalSchema, compiled: Rules): Check {
+  const rules = rulesByName(schema.properties, compiled);
+  const additional = compiled.rule(schema.additionalProperties ?? true);
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
-    ([source, rule]) => [meteredPattern(source), maker.rule(rule)] as const,
+    ([source, rule]) => [meteredPattern(source), compiled.rule(rule)] as const,
   );
   const readsAll = patterns.length > 0 || schema.additionalProperties !== undefined;
   return (evaluation, value, before, evaluated) => {
@@ -258,8 +318,8 @@ function members(schema: NormalSchema, maker: RuleMaker): Check {
   };
 }
 
-function unevaluatedProperties(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.unevaluatedProperties ?? true);
+function unevaluatedProperties(schema: NormalSchema, compiled: Rules): Check {
+  const rule = compiled.rule(schema.unevaluatedProperties ?? true);
   return (evaluation, value, before, evaluated) =>
     !isObject(value) ||
     each(evaluation, Object.keys(value), (token) => {
@@ -269,9 +329,9 @@ function unevaluatedProperties(schema: NormalSchema, maker: RuleMaker): Check {
     });
 }
 
-function items(schema: NormalSchema, maker: RuleMaker): Check {
-  const prefix = (schema.prefixItems ?? []).map((item) => maker.rule(item));
-  const rest = schema.items === undefined ? undefined : maker.rule(schema.items);
+function items(schema: NormalSchema, compiled: Rules): Check {
+  const prefix = (schema.prefixItems ?? []).map((item) => compiled.rule(item));
+  const rest = schema.items === undefined ? undefined : compiled.rule(schema.items);
   return (evaluation, value, before, evaluated) => {
     if (!Array.isArray(value)) return true;
     const read: readonly unknown[] = rest === undefined ? value.slice(0, prefix.length) : value;
@@ -283,8 +343,8 @@ function items(schema: NormalSchema, maker: RuleMaker): Check {
   };
 }
 
-function contains(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.contains ?? true);
+function contains(schema: NormalSchema, compiled: Rules): Check {
+  const rule = compiled.rule(schema.contains ?? true);
   const { minContains: min = 1, maxContains: max = Number.POSITIVE_INFINITY } = schema;
   return (evaluation, value, before, evaluated) => {
     if (!Array.isArray(value)) return true;
@@ -295,13 +355,16 @@ function contains(schema: NormalSchema, maker: RuleMaker): Check {
       count += 1;
     }
     if (count >= min && count <= max) return true;
-    const keyword = count > max ? "maxContains" : schema.minContains === undefined ? "contains" : "minContains";
-    return evaluation.fault(finding(keyword, schema, before, value));
+    return evaluation.fault(before, value, () => {
+      if (count > max) return [`at most ${max} items that fit "contains"`, "more"];
+      if (schema.minContains === undefined) return ['an item that fits "contains"', "none"];
+      return [`at least ${min} items that fit "contains"`, "fewer"];
+    });
   };
 }
 
-function unevaluatedItems(schema: NormalSchema, maker: RuleMaker): Check {
-  const rule = maker.rule(schema.unevaluatedItems ?? true);
+function unevaluatedItems(schema: NormalSchema, compiled: Rules): Check {
+  const rule = compiled.rule(schema.unevaluatedItems ?? true);
   return (evaluation, value, before, evaluated) =>
     !Array.isArray(value) ||
     each<unknown>(evaluation, value, (item, token) => {
@@ -321,7 +384,7 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
       const number = evaluation.equality.numberOf(item, evaluation.meter);
       const first = indices.get(number);
       if (first !== undefined) {
-        return evaluation.fault(finding("uniqueItems", schema, step, value, { detail: [first, index] }));
+        return evaluation.fault(step, value, () => ["distinct items", `equal ones at ${first} and ${index}`]);
       }
       indices.set(number, index);
     }
@@ -329,32 +392,20 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
   };
 }
 
-/** A keyword that limits the number of members or items. */
-function size(
-  keyword: "minProperties" | "maxProperties" | "minItems" | "maxItems",
-  isOf: (value: unknown) => value is object,
-  fits: Fits,
-): Maker {
-  return limited(keyword, fits, (fitsLimit, schema) => (evaluation, value, step) => {
-    if (!isOf(value)) return true;
-    const count = Array.isArray(value) ? value.length : Object.keys(value).length;
-    if (!Array.isArray(value)) evaluation.meter.list(count);
-    return fitsLimit(count) || evaluation.fault(finding(keyword, schema, step, value));
-  });
-}
-
-/** Whether a number fits the argument of a keyword. */
-type Fits = (value: number, argument: number) => boolean;
-
-/** A keyword whose argument is a number: makes its check with a comparison with the argument. */
-function limited(
+/** A keyword that limits a number. */
+function limit(
   keyword: keyof { [Name in keyof Keywords as Keywords[Name] extends number | undefined ? Name : never]: unknown },
-  fits: Fits,
-  make: (fitsLimit: (value: number) => boolean, schema: NormalSchema) => Check,
+  [words, fits]: Comparison,
+  { unit, isSaid, of }: Measure,
 ): Maker {
-  return (schema) => {
-    const argument = schema[keyword];
-    return argument === undefined ? undefined : make((value) => fits(value, argument), schema);
+  return ({ [keyword]: argument }) => {
+    if (argument === undefined) return undefined;
+    const expected = `${words} ${argument}${unit}`;
+    return (evaluation, value, step) => {
+      const measured = of(value, evaluation.meter);
+      if (measured === undefined || fits(measured, argument)) return true;
+      return evaluation.fault(step, value, () => [expected, isSaid ? String(measured) : undefined]);
+    };
   };
 }
 
@@ -377,34 +428,12 @@ function decimal(value: number): readonly [digits: bigint, exponent: number] {
   return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
-function bound(
-  keyword: "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf",
-  fits: Fits,
-): Maker {
-  return limited(
-    keyword,
-    fits,
-    (fitsLimit, schema) => (evaluation, value, step) =>
-      typeof value !== "number" || fitsLimit(value) || evaluation.fault(finding(keyword, schema, step, value)),
-  );
-}
-
-/** A keyword that limits the length of a string in code points; some take two UTF-16 code units. */
-function length(keyword: "minLength" | "maxLength", fits: Fits): Maker {
-  return limited(keyword, fits, (fitsLimit, schema) => (evaluation, value, step) => {
-    if (typeof value !== "string") return true;
-    evaluation.meter.text(value.length);
-    const pairs = value.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0;
-    return fitsLimit(value.length - pairs) || evaluation.fault(finding(keyword, schema, step, value));
-  });
-}
-
 function pattern(schema: NormalSchema): Check {
   const matches = meteredPattern(schema.pattern ?? "");
   return (evaluation, value, step) =>
     typeof value !== "string" ||
     matches(value, evaluation) ||
-    evaluation.fault(finding("pattern", schema, step, value));
+    evaluation.fault(step, value, () => [`a string that matches ${shorten(schema.pattern ?? "")}`]);
 }
 
 /**
@@ -429,12 +458,12 @@ function format(schema: NormalSchema): Check | undefined {
   return (evaluation, value, step) => {
     if (typeof value !== "string") return true;
     evaluation.meter.text(value.length, times);
-    return accepts(value) || evaluation.fault(finding("format", schema, step, value));
+    return accepts(value) || evaluation.fault(step, value, () => [`a string in the format ${shorten(name)}`]);
   };
 }
 
-function rulesByName(schemas: Keywords["properties"], maker: RuleMaker): ReadonlyMap<string, Rule | boolean> {
-  return new Map(Object.entries(schemas ?? {}).map(([name, schema]) => [name, maker.rule(schema)]));
+function rulesByName(schemas: Keywords["properties"], compiled: Rules): ReadonlyMap<string, Rule | boolean> {
+  return new Map(Object.entries(schemas ?? {}).map(([name, schema]) => [name, compiled.rule(schema)]));
 }
 
 /** The names that a schema and a value share. Iterates over the shorter list. */

@@ -71,6 +71,28 @@ export const keywords: ReadonlyMap<string, Form> = new Map<string, Form>([
   ["format", "string"],
 ]);
 
+/**
+ * The formats of 2020-12 that are checked, by `@cfworker/json-schema`. It also has a `url` check of exponential time, and would take
+ * `toString` for a format.
+ */
+export const formats: ReadonlySet<string> = new Set([
+  "date",
+  "time",
+  "date-time",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uri",
+  "uri-reference",
+  "uri-template",
+  "uuid",
+  "json-pointer",
+  "relative-json-pointer",
+  "regex",
+]);
+
 const types: ReadonlySet<unknown> = new Set(["null", "boolean", "object", "array", "number", "integer", "string"]);
 
 const argumentForms: Readonly<Record<Form, readonly [expected: string, fits: (argument: unknown) => boolean]>> = {
