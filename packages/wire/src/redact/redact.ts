@@ -1,11 +1,11 @@
-import { decodeUtf8, mcpHeaders } from "@parlance/mcp/protocol";
+import { mcpHeaders } from "@parlance/mcp/protocol";
 import { Conversation } from "../conversation/conversation.js";
 import { type ByteRange, type JsonNode, literalOf, stringOf } from "../json/json-node.js";
 import { scanJson } from "../json/json-scan.js";
 import type { Entry, FrameEntry, HeaderEntry, HttpEntry, RecordedVerdict, StderrEntry } from "../recording/entry.js";
 import { bytesOf, pooledBytesOf, recordedBytes } from "../recording/frame.js";
 import { recordedVerdict, type Verdict } from "../rules/rule.js";
-import { KnownSecrets, Secrets, type SecretsOptions } from "./secrets.js";
+import { Secrets, type SecretsOptions } from "./secrets.js";
 
 /** A recording without its secrets. */
 export interface Redacted {
@@ -69,7 +69,7 @@ const usual = new Secrets();
 function coverShapes(text: string): string {
   if (!usual.mayBeIn(text)) return text;
   const bytes = encoder.encode(text);
-  return decoder.decode(cover(bytes, merged(found(usual, bytes, [0, bytes.length]))));
+  return decoder.decode(cover(bytes, merged(usual.find(bytes, [0, bytes.length]))));
 }
 
 /**
@@ -119,19 +119,16 @@ export class Redaction {
   /** The number of covered pieces. */
   covered = 0;
   readonly #secrets: Secrets;
-  readonly #known: KnownSecrets;
   /** The end of the noise on a stream: a key of many lines arrives in many pieces. */
   readonly #tails = new Map<string, string>();
 
   constructor(options: SecretsOptions = {}) {
     this.#secrets = new Secrets(options);
-    this.#known = new KnownSecrets(this.#secrets);
-    for (const value of options.values ?? []) this.#known.add(value);
   }
 
   /** Finds the secrets of a line by name, place or shape. */
   learn(entry: Entry): void {
-    const known = this.#known;
+    const secrets = this.#secrets;
     switch (entry.k) {
       case "hdr":
         this.#learnHeader(entry);
@@ -143,15 +140,15 @@ export class Redaction {
         this.#learnPiece(`e ${entry.s}`, entry, "");
         break;
       case "h":
-        if (entry.url !== undefined) known.learnUrl(entry.url);
-        known.learnHeaders(entry.headers ?? []);
-        known.learnText(entry.why ?? "");
+        if (entry.url !== undefined) secrets.learnUrl(entry.url);
+        secrets.learnHeaders(entry.headers ?? []);
+        secrets.learnText(entry.why ?? "");
         break;
       case "l":
-        known.learnText(entry.why ?? "");
+        secrets.learnText(entry.why ?? "");
         break;
       case "a":
-        known.learnText(entry.text);
+        secrets.learnText(entry.text);
         break;
       default: // The others hold words of the recorder.
         break;
@@ -196,7 +193,7 @@ export class Redaction {
   /** Covers known secrets in a text about a recording, also if the text ends within a secret. */
   words(text: string): string {
     const bytes = encoder.encode(text);
-    const ranges = this.#known.find(bytes, [0, bytes.length], true);
+    const ranges = this.#secrets.findKnown(bytes, [0, bytes.length], true);
     return ranges.length === 0 ? text : decoder.decode(cover(bytes, ranges));
   }
 
@@ -204,10 +201,10 @@ export class Redaction {
     const { cmd, args = [], url } = server ?? {};
     const words = [cmd ?? "", ...args];
     for (const [at, word] of words.entries()) {
-      if (this.#secrets.isSecretArgument(words[at - 1])) this.#known.add(word);
-      this.#known.learnText(word);
+      if (this.#secrets.isSecretArgument(words[at - 1])) this.#secrets.add(word);
+      this.#secrets.learnText(word);
     }
-    if (url !== undefined) this.#known.learnUrl(url);
+    if (url !== undefined) this.#secrets.learnUrl(url);
   }
 
   #learnFrame(entry: FrameEntry): void {
@@ -224,8 +221,8 @@ export class Redaction {
     for (const { node, secret, described } of messages.flatMap((message) => this.#secrets.scalarsOf(message))) {
       if (node.kind !== "string" || described) continue;
       const text = stringOf(node, bytes);
-      if (secret) this.#known.add(text);
-      else this.#known.learnText(text);
+      if (secret) this.#secrets.add(text);
+      else this.#secrets.learnText(text);
     }
   }
 
@@ -234,7 +231,7 @@ export class Redaction {
     const bytes = bytesOf(entry);
     const before = this.#tails.get(stream) ?? "";
     const text = `${before}${literalOf({ start: 0, end: bytes.length }, bytes)}${between}`;
-    this.#known.learnText(text, before.length);
+    this.#secrets.learnText(text, before.length);
     this.#tails.set(stream, text.slice(-longestTail));
   }
 
@@ -246,7 +243,7 @@ export class Redaction {
     const bytes = pooledBytesOf(entry);
     const pieces: ByteRange[] = [];
     const covered =
-      this.#mayHold(entry) || this.#known.find(bytes, [0, bytes.length]).length > 0
+      this.#mayHold(entry) || this.#secrets.findKnown(bytes, [0, bytes.length]).length > 0
         ? this.#message(bytes, pieces)
         : bytes;
     const line = covered === bytes ? entry : withBytes(entry, covered);
@@ -265,8 +262,7 @@ export class Redaction {
       if (node.kind !== "string") continue;
       if (secret) texts.push(inner);
       else {
-        const known = this.#known.find(bytes, inner);
-        const ranges = described ? known : [...known, ...found(this.#secrets, bytes, inner)];
+        const ranges = described ? this.#secrets.findKnown(bytes, inner) : this.#secrets.find(bytes, inner);
         texts.push(...ranges.map((range) => withWholeEscapes(range, node, bytes)));
       }
     }
@@ -337,7 +333,7 @@ export class Redaction {
 
   #bytes(bytes: Uint8Array, pieces: ByteRange[] = []): Uint8Array {
     const whole: ByteRange = [0, bytes.length];
-    return this.#cover(bytes, [...found(this.#secrets, bytes, whole), ...this.#known.find(bytes, whole)], pieces);
+    return this.#cover(bytes, this.#secrets.find(bytes, whole), pieces);
   }
 
   #cover(bytes: Uint8Array, ranges: readonly ByteRange[], pieces: ByteRange[]): Uint8Array {
@@ -410,34 +406,6 @@ function coverDigits(bytes: Uint8Array, ranges: readonly ByteRange[]): void {
       const code = bytes[at] ?? 0;
       if (code >= zero && code <= nine) bytes[at] = one;
     }
-}
-
-/** The secrets in a range of bytes that are recognized by their shape. */
-function found(secrets: Secrets, bytes: Uint8Array, [from, to]: ByteRange): readonly ByteRange[] {
-  const piece = bytes.subarray(from, to);
-  const text = decodeUtf8(piece);
-  const written = text ?? bytewise.decode(piece);
-  if (!secrets.mayBeIn(written)) return [];
-  return secrets.patterns.flatMap((pattern) => {
-    let [index, offset] = [0, from];
-    // Count from one match to the next, so that each character is counted once.
-    const offsetOf = (next: number): number => {
-      offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
-      index = next;
-      return offset;
-    };
-    try {
-      return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
-        const start = offsetOf(at);
-        return [start, offsetOf(at + match.length)];
-      }).filter(([start, end]) => end > start);
-    } catch (error) {
-      // V8 can run out of stack in a match of megabytes, in a process with many compiled patterns. Then the whole text is
-      // covered.
-      if (!(error instanceof RangeError)) throw error;
-      return [[from, to] as const];
-    }
-  });
 }
 
 /** Ranges in order, with adjacent ones merged. */

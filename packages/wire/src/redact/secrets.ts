@@ -1,6 +1,17 @@
-import { encodeBase64, isObject, pointerToken } from "@parlance/mcp/protocol";
+import { decodeUtf8, encodeBase64, isObject, pointerToken } from "@parlance/mcp/protocol";
 import type { ByteRange, JsonNode } from "../json/json-node.js";
 import type { HttpEntry } from "../recording/entry.js";
+import {
+  knownShapes,
+  noSecrets,
+  oauthMembers,
+  oauthNames,
+  oauthParameter,
+  plainName,
+  privateMembers,
+  secretKeys,
+  shapeHint,
+} from "./secret-shapes.js";
 
 /** Options that add to the default secrets. */
 export interface SecretsOptions {
@@ -16,98 +27,32 @@ export interface SecretsOptions {
   readonly values?: readonly string[];
 }
 
-/** Names of members that hold secrets by default. A longer name that ends with one is secret too: `x-api-key`, `githubToken`. */
-const secretKeys: readonly string[] = [
-  "password",
-  "passwd",
-  "passphrase",
-  "secret",
-  "clientSecret",
-  "token",
-  "accessToken",
-  "refreshToken",
-  "idToken",
-  "authToken",
-  "apiKey",
-  "privateKey",
-  "secretKey",
-  "accessKey",
-  "authorization",
-  "credentials",
-  "cookie",
-  "bearer",
-  "signingKey",
-  "encryptionKey",
-  "codeVerifier",
-  "clientAssertion",
-  "deviceCode",
-  "idTokenHint",
-];
+const encoder = new TextEncoder();
+const bytewise = new TextDecoder("latin1");
 
-/**
- * Parameters of OAuth whose names have other meanings elsewhere: an error of JSON-RPC has a `code`. They are secret only in URLs,
- * forms and JSON bodies of OAuth. A `code_challenge` may be the verifier itself (`plain`).
- */
-const oauthNames: ReadonlySet<string> = new Set(
-  ["code", "state", "nonce", "assertion", "userCode", "codeChallenge", "requestUri"].map(plainName),
-);
-
-/** A JSON body of OAuth has at least one of these members. */
-const oauthMembers: ReadonlySet<string> = new Set(
-  [
-    "grant_type",
-    "response_type",
-    "client_id",
-    "redirect_uri",
-    "request_uri",
-    "code_verifier",
-    "device_code",
-    "iss",
-  ].map(plainName),
-);
-
-/** The names of private members of a JSON Web Key (RFC 7518 §6). */
-const privateMembers: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
-
-/**
- * A parameter of OAuth in a URL or a form, whose first pair has no separator before it; also in a URL within a parameter, in HTML,
- * or in JSON that escapes `&`. The lookbehind reads backwards and stops at the start of a line, so a match takes linear time.
- */
-const oauthParameter =
-  /(?<=(?:(?=[^\s&]*&[^\s&=]+=)(?<![^\r\n])|[?&#]|&amp;|\\u0026|%(?:25)?(?:3f|26|23))(?:code|state|nonce|assertion|request_uri|user_code|code_challenge|code_verifier|client_assertion|device_code|(?:access|refresh|id)_token|client_secret)(?:=|%(?:25)?3d))[^\s&#"'<>\\]{3,}/gi;
-
-/** Endings of names with `token` that mean a cursor or a request of the protocol. */
-const noSecrets = /(?:progress|page|continuation|next|sync|cancel)token$/;
-
-/** Shapes of secrets: a private key, a bearer token, a JSON Web Token, keys of well-known services. */
-const knownShapes: readonly RegExp[] = [
-  // The lines between the begin and end of a PEM key; the end may be missing.
-  /(?<=-----BEGIN (?:[A-Z\d]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:[^-]|-(?!----))+/g,
-  // A challenge has a parameter after `Bearer`: `realm="…"`.
-  /(?<=\bBearer )(?!\w{1,40}=\\*"[\w/:])[\w.~+/-]{8,}=*/g,
-  /\beyJ[\w-]{8,512}\.[\w-]{8,8192}\.[\w-]+/g,
-  /\b(?:sk|pk|rk)[-_](?:live_|test_|ant-|proj-)?[\w-]{16,}/g,
-  /\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bxox[abeoprs]-[\w-]{10,}|\bAKIA[\dA-Z]{16}\b/g,
-  // The private members of a JSON Web Key.
-  /(?<=\\*"(?:d|p|q|dp|dq|qi|k)\\*"\s{0,9}:\s{0,9}\\*")[\w-]{22,}/g,
-  oauthParameter,
-  // The user and the password of a URL.
-  /(?<=\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"]+(?=@)/gi,
-];
-
-/** Every text with one of the known shapes matches this. */
-const shapeHint =
-  '(?:code|state|nonce|assertion|challenge|request_uri)(?:=|%|")|(?:verifier|token|secret)%|\\bkty\\b|-----BEGIN|bearer|eyJ|[spr]k[-_]|gh[opsur]_|github_pat_|glpat-|xox|AKIA|://[^\\s/@]+@';
+/** The shortest secret that is searched for everywhere. A shorter text may occur by chance. */
+const shortest = 8;
+/** The shortest secret that is searched for as a separate word, if it has a digit. */
+const shortestWord = 6;
+/** The maximum number of known secrets: bounds the memory for a recording in which everything looks secret. */
+const mostKnown = 20_000;
+/** The number of bytes that index a secret. */
+const keyLength = 4;
+/** The maximum levels of JSON within strings of JSON. */
+const deepest = 3;
 
 /** The maximum number of names whose `isSecretName` is cached. */
 const mostNames = 10_000;
 
-/** Decides which values are secret, by name, place or shape. */
+/**
+ * Decides which values are secret, by name, place or shape, and remembers the secret texts that it is shown, to find them
+ * wherever else they occur.
+ */
 export class Secrets {
-  /** Patterns that are secret in any place. */
-  readonly patterns: readonly RegExp[];
-  /** The one of `patterns` that matches a value after the name of a secret. */
-  readonly assigned: RegExp;
+  /** What matches is secret in any place. */
+  readonly #patterns: readonly RegExp[];
+  /** The one of `#patterns` that matches a value after the name of a secret. */
+  readonly #assigned: RegExp;
   readonly #keys: ReadonlySet<string>;
   /** JSON pointers from a message; `*` is any one token. */
   readonly #pointers: readonly (readonly string[])[];
@@ -116,8 +61,14 @@ export class Secrets {
   /** Matches every text that may hold a secret by name or shape: a quick test that often avoids a slow search. */
   readonly #hint: RegExp;
   readonly #names = new Map<string, boolean>();
+  /** Secrets that were found in one place, in all their spellings. */
+  readonly #texts = new Set<string>();
+  /** These by their first bytes, the longest first. */
+  readonly #byKey = new Map<number, Uint8Array[]>();
+  /** 1 at each pair of bytes with which one of them begins. */
+  readonly #begins = new Uint8Array(1 << 16);
 
-  constructor({ keys = [], pointers = [], patterns = [], headers = [] }: SecretsOptions = {}) {
+  constructor({ keys = [], pointers = [], patterns = [], headers = [], values = [] }: SecretsOptions = {}) {
     const names = [...secretKeys, ...keys];
     const plain = names.map(plainName);
     // A text with `clientSecret` also contains `secret`.
@@ -129,8 +80,9 @@ export class Secrets {
     this.#keys = new Set(plain);
     this.#pointers = pointers.map((pointer) => pointer.split("/"));
     this.#headers = new Set(["mcp-session-id", "dpop", ...headers.map((name) => name.toLowerCase())]);
-    this.assigned = assigned(names);
-    this.patterns = [...knownShapes, this.assigned, ...patterns.map(everywhere)];
+    this.#assigned = assigned(names);
+    this.#patterns = [...knownShapes, this.#assigned, ...patterns.map(everywhere)];
+    for (const value of values) this.add(value);
   }
 
   /** Whether a text may hold a secret. */
@@ -193,6 +145,173 @@ export class Secrets {
     visit(message, false, false);
     return found;
   }
+
+  /** Remembers a secret and its spellings in JSON, URLs and headers. Ignores a text that is short or may be an ordinary word. */
+  add(text: string): void {
+    if (!isTelling(text) || this.#texts.has(text)) return;
+    const quoted = JSON.stringify(text).slice(1, -1);
+    const forms = [text, quoted, JSON.stringify(quoted).slice(1, -1), percentEncoded(text), xml(text)];
+    for (const form of [...forms, encodeBase64(encoder.encode(text))]) this.#addForm(form);
+  }
+
+  #addForm(form: string): void {
+    if (this.#texts.has(form) || this.#texts.size >= mostKnown) return;
+    this.#texts.add(form);
+    const bytes = encoder.encode(form);
+    const key = keyAt(bytes, 0);
+    const others = this.#byKey.get(key);
+    if (others === undefined) this.#byKey.set(key, [bytes]);
+    else {
+      others.push(bytes);
+      others.sort((a, b) => b.length - a.length);
+    }
+    this.#begins[((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)] = 1;
+  }
+
+  /**
+   * Remembers the secrets in a text that are recognized by their shape or by a name before them; in JSON, by the names of its
+   * members. A secret that crosses `from` began in the previous piece: its parts are remembered, too.
+   */
+  learnText(text: string, from = 0, depth = 0): void {
+    if (!this.mayBeIn(text)) return;
+    if (depth < deepest && /^\s*[{[]/.test(text)) this.#learnJson(text, depth);
+    for (const pattern of this.#patterns)
+      for (const { 0: match, index } of text.matchAll(pattern)) {
+        if (match.length === 0) continue;
+        const lines = match.split(/(?:\\+[nr]|\s)+/).filter((line) => line !== "");
+        // Any word may follow a name: "token: required".
+        const isAfterName = pattern === this.#assigned || pattern === oauthParameter;
+        if (!isAfterName || isUnlikelyWord(match)) for (const line of lines) this.add(line);
+        // The user and the password of a URL are one match.
+        if (text.startsWith("://", index - 3)) this.add(match.slice(match.indexOf(":") + 1));
+        if (index < from && index + match.length > from) {
+          this.add(text.slice(index, from).trim());
+          this.add(text.slice(from, index + match.length).trim());
+        }
+      }
+  }
+
+  #learnJson(text: string, depth: number): void {
+    try {
+      this.#learnValue(JSON.parse(text), depth + 1);
+    } catch {
+      // It only looks like JSON at the start.
+    }
+  }
+
+  #learnValue(value: unknown, depth: number, secret = false): void {
+    if (typeof value === "string") {
+      if (secret) this.add(value);
+      else this.learnText(value, 0, depth);
+    } else if (Array.isArray(value)) for (const each of value) this.#learnValue(each, depth, secret);
+    else if (isObject(value))
+      for (const [name, each] of Object.entries(value))
+        this.#learnValue(each, depth, secret || this.isSecretName(name));
+  }
+
+  /** Remembers the credentials in headers: a value, the part after its scheme, the values of cookies, the password of `Basic`. */
+  learnHeaders(headers: NonNullable<HttpEntry["headers"]>): void {
+    for (const [name, value] of headers) {
+      const lower = name.toLowerCase();
+      if (lower === "location" || lower === "referer") this.learnUrl(value);
+      if (lower === "cookie" || lower === "set-cookie") this.#learnCookies(value, lower);
+      else if (this.isSecretHeader(name)) this.#learnCredential(value);
+      else this.learnText(value);
+    }
+  }
+
+  #learnCookies(value: string, header: string): void {
+    const pairs = value.split(/;\s*/);
+    // The first pair of Set-Cookie is the cookie; its attributes follow.
+    for (const pair of header === "cookie" ? pairs : pairs.slice(0, 1)) {
+      const text = pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
+      this.add(text);
+      this.add(decoded(text));
+    }
+  }
+
+  #learnCredential(value: string): void {
+    const [scheme = "", ...rest] = value.trim().split(/\s+/);
+    if (rest.length === 0) this.add(base64Param(scheme) ?? scheme);
+    for (const word of rest) this.add(word);
+    if (/^basic$/i.test(scheme)) {
+      const pair = textOfBase64(rest[0] ?? "") ?? "";
+      this.add(pair);
+      this.add(pair.slice(pair.indexOf(":") + 1));
+    }
+  }
+
+  /** Remembers the secrets in a URL: the password, and parameters with the name of a secret. */
+  learnUrl(url: string): void {
+    this.learnText(url);
+    for (const pair of url.split(/[?#&]/).slice(1)) {
+      const [name = "", value = ""] = pair.split("=");
+      const isSecret = this.isSecretName(decoded(name));
+      if (!isSecret && !(oauthNames.has(plainName(decoded(name))) && isUnlikelyWord(value))) continue;
+      this.add(value);
+      this.add(decoded(value));
+    }
+    const [, password = ""] = /^[a-z][a-z\d+.-]*:\/\/[^\s/@:]*:([^\s/@]*)@/i.exec(url) ?? [];
+    this.add(password);
+    this.add(decoded(password));
+  }
+
+  /** The secrets in a range of bytes: those that are recognized by their shape, and known ones. */
+  find(bytes: Uint8Array, range: ByteRange): readonly ByteRange[] {
+    return [...this.#findShapes(bytes, range), ...this.findKnown(bytes, range)];
+  }
+
+  #findShapes(bytes: Uint8Array, [from, to]: ByteRange): readonly ByteRange[] {
+    const piece = bytes.subarray(from, to);
+    const text = decodeUtf8(piece);
+    const written = text ?? bytewise.decode(piece);
+    if (!this.mayBeIn(written)) return [];
+    return this.#patterns.flatMap((pattern) => {
+      let [index, offset] = [0, from];
+      // Count from one match to the next, so that each character is counted once.
+      const offsetOf = (next: number): number => {
+        offset += text === undefined ? next - index : encoder.encode(written.slice(index, next)).length;
+        index = next;
+        return offset;
+      };
+      try {
+        return Array.from(written.matchAll(pattern), ({ 0: match, index: at }): ByteRange => {
+          const start = offsetOf(at);
+          return [start, offsetOf(at + match.length)];
+        }).filter(([start, end]) => end > start);
+      } catch (error) {
+        // V8 can run out of stack in a match of megabytes, in a process with many compiled patterns. Then the whole text is
+        // covered.
+        if (!(error instanceof RangeError)) throw error;
+        return [[from, to] as const];
+      }
+    });
+  }
+
+  /** The known secrets in a range of bytes. With `cut`, also their beginnings where a text says that it was shortened. */
+  findKnown(bytes: Uint8Array, [from, to]: ByteRange, cut = false): readonly ByteRange[] {
+    const ranges: ByteRange[] = [];
+    if (this.#texts.size === 0) return ranges;
+    const begins = this.#begins;
+    const last = to - keyLength;
+    for (let at = from; at <= last; at += 1) {
+      if (begins[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) continue;
+      const length = this.#lengthAt(bytes, at, to, cut);
+      if (length === 0) continue;
+      ranges.push([at, at + length]);
+      at += length - 1;
+    }
+    return ranges;
+  }
+
+  #lengthAt(bytes: Uint8Array, at: number, to: number, cut: boolean): number {
+    for (const secret of this.#byKey.get(keyAt(bytes, at)) ?? []) {
+      const common = commonLength(secret, bytes, at, to);
+      if (common === secret.length && (common >= shortest || isWord(bytes, at, at + common))) return common;
+      if (cut && common >= shortestWord && isCutAt(bytes, at + common)) return common;
+    }
+    return 0;
+  }
 }
 
 /** A string, a number or a name of a message. */
@@ -236,11 +355,6 @@ function isAt(pattern: readonly string[], path: readonly (string | number)[]): b
   );
 }
 
-/** `apiKey`, `api_key` and `API-KEY` are one name. */
-function plainName(name: string): string {
-  return name.replaceAll(/[-_]/g, "").toLowerCase();
-}
-
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
@@ -261,169 +375,6 @@ function assigned(names: readonly string[]): RegExp {
 
 function everywhere(pattern: RegExp): RegExp {
   return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`);
-}
-
-const encoder = new TextEncoder();
-const bytewise = new TextDecoder("latin1");
-
-/** The shortest secret that is searched for everywhere. A shorter text may occur by chance. */
-const shortest = 8;
-/** The shortest secret that is searched for as a separate word, if it has a digit. */
-const shortestWord = 6;
-/** The maximum number of known secrets: bounds the memory for a recording in which everything looks secret. */
-const mostKnown = 20_000;
-/** The number of bytes that index a secret. */
-const keyLength = 4;
-/** The maximum levels of JSON within strings of JSON. */
-const deepest = 3;
-
-/** Secrets that were found in one place and are searched for in all others. */
-export class KnownSecrets {
-  readonly #secrets: Secrets;
-  readonly #texts = new Set<string>();
-  /** The secrets by their first bytes, the longest first. */
-  readonly #byKey = new Map<number, Uint8Array[]>();
-  /** 1 at each pair of bytes with which a secret begins. */
-  readonly #begins = new Uint8Array(1 << 16);
-
-  constructor(secrets: Secrets) {
-    this.#secrets = secrets;
-  }
-
-  /** Remembers a secret and its spellings in JSON, URLs and headers. Ignores a text that is short or may be an ordinary word. */
-  add(text: string): void {
-    if (!isTelling(text) || this.#texts.has(text)) return;
-    const quoted = JSON.stringify(text).slice(1, -1);
-    const forms = [text, quoted, JSON.stringify(quoted).slice(1, -1), percentEncoded(text), xml(text)];
-    for (const form of [...forms, encodeBase64(encoder.encode(text))]) this.#addForm(form);
-  }
-
-  #addForm(form: string): void {
-    if (this.#texts.has(form) || this.#texts.size >= mostKnown) return;
-    this.#texts.add(form);
-    const bytes = encoder.encode(form);
-    const key = keyAt(bytes, 0);
-    const others = this.#byKey.get(key);
-    if (others === undefined) this.#byKey.set(key, [bytes]);
-    else {
-      others.push(bytes);
-      others.sort((a, b) => b.length - a.length);
-    }
-    this.#begins[((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)] = 1;
-  }
-
-  /**
-   * Remembers the secrets in a text that are recognized by their shape or by a name before them; in JSON, by the names of its
-   * members. A secret that crosses `from` began in the previous piece: its parts are remembered, too.
-   */
-  learnText(text: string, from = 0, depth = 0): void {
-    if (!this.#secrets.mayBeIn(text)) return;
-    if (depth < deepest && /^\s*[{[]/.test(text)) this.#learnJson(text, depth);
-    for (const pattern of this.#secrets.patterns)
-      for (const { 0: match, index } of text.matchAll(pattern)) {
-        if (match.length === 0) continue;
-        const lines = match.split(/(?:\\+[nr]|\s)+/).filter((line) => line !== "");
-        // Any word may follow a name: "token: required".
-        const isAfterName = pattern === this.#secrets.assigned || pattern === oauthParameter;
-        if (!isAfterName || isUnlikelyWord(match)) for (const line of lines) this.add(line);
-        // The user and the password of a URL are one match.
-        if (text.startsWith("://", index - 3)) this.add(match.slice(match.indexOf(":") + 1));
-        if (index < from && index + match.length > from) {
-          this.add(text.slice(index, from).trim());
-          this.add(text.slice(from, index + match.length).trim());
-        }
-      }
-  }
-
-  #learnJson(text: string, depth: number): void {
-    try {
-      this.#learnValue(JSON.parse(text), depth + 1);
-    } catch {
-      // It only looks like JSON at the start.
-    }
-  }
-
-  #learnValue(value: unknown, depth: number, secret = false): void {
-    if (typeof value === "string") {
-      if (secret) this.add(value);
-      else this.learnText(value, 0, depth);
-    } else if (Array.isArray(value)) for (const each of value) this.#learnValue(each, depth, secret);
-    else if (isObject(value))
-      for (const [name, each] of Object.entries(value))
-        this.#learnValue(each, depth, secret || this.#secrets.isSecretName(name));
-  }
-
-  /** Remembers the credentials in headers: a value, the part after its scheme, the values of cookies, the password of `Basic`. */
-  learnHeaders(headers: NonNullable<HttpEntry["headers"]>): void {
-    for (const [name, value] of headers) {
-      const lower = name.toLowerCase();
-      if (lower === "location" || lower === "referer") this.learnUrl(value);
-      if (lower === "cookie" || lower === "set-cookie") this.#learnCookies(value, lower);
-      else if (this.#secrets.isSecretHeader(name)) this.#learnCredential(value);
-      else this.learnText(value);
-    }
-  }
-
-  #learnCookies(value: string, header: string): void {
-    const pairs = value.split(/;\s*/);
-    // The first pair of Set-Cookie is the cookie; its attributes follow.
-    for (const pair of header === "cookie" ? pairs : pairs.slice(0, 1)) {
-      const text = pair.slice(pair.indexOf("=") + 1).replaceAll('"', "");
-      this.add(text);
-      this.add(decoded(text));
-    }
-  }
-
-  #learnCredential(value: string): void {
-    const [scheme = "", ...rest] = value.trim().split(/\s+/);
-    if (rest.length === 0) this.add(base64Param(scheme) ?? scheme);
-    for (const word of rest) this.add(word);
-    if (/^basic$/i.test(scheme)) {
-      const pair = textOfBase64(rest[0] ?? "") ?? "";
-      this.add(pair);
-      this.add(pair.slice(pair.indexOf(":") + 1));
-    }
-  }
-
-  /** Remembers the secrets in a URL: the password, and parameters with the name of a secret. */
-  learnUrl(url: string): void {
-    this.learnText(url);
-    for (const pair of url.split(/[?#&]/).slice(1)) {
-      const [name = "", value = ""] = pair.split("=");
-      const isSecret = this.#secrets.isSecretName(decoded(name));
-      if (!isSecret && !(oauthNames.has(plainName(decoded(name))) && isUnlikelyWord(value))) continue;
-      this.add(value);
-      this.add(decoded(value));
-    }
-    const [, password = ""] = /^[a-z][a-z\d+.-]*:\/\/[^\s/@:]*:([^\s/@]*)@/i.exec(url) ?? [];
-    this.add(password);
-    this.add(decoded(password));
-  }
-
-  /** The ranges of secrets in a range of bytes. With `cut`, also the beginnings of secrets. */
-  find(bytes: Uint8Array, [from, to]: ByteRange, cut = false): readonly ByteRange[] {
-    const ranges: ByteRange[] = [];
-    if (this.#texts.size === 0) return ranges;
-    const begins = this.#begins;
-    const last = to - keyLength;
-    for (let at = from; at <= last; at += 1) {
-      if (begins[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] === 0) continue;
-      const length = this.#lengthAt(bytes, at, to, cut);
-      if (length === 0) continue;
-      ranges.push([at, at + length]);
-      at += length - 1;
-    }
-    return ranges;
-  }
-
-  #lengthAt(bytes: Uint8Array, at: number, to: number, cut: boolean): number {
-    for (const secret of this.#byKey.get(keyAt(bytes, at)) ?? []) {
-      const common = commonLength(secret, bytes, at, to);
-      if (common === secret.length && (common >= shortest || isWord(bytes, at, at + common))) return common;
-      if (cut && common >= shortestWord && isCutAt(bytes, at + common)) return common;
-    }
-    return 0;
-  }
 }
 
 /** Whether another occurrence of a text is certainly the same secret: a short text, or few digits, may occur by chance. */
