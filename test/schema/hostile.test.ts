@@ -1,6 +1,6 @@
 import { compile, SchemaError } from "@parlance/mcp/schema";
 import { describe, expect, test } from "vitest";
-import type { SchemaLimits } from "../../packages/mcp/src/schema/limits.js";
+import type { SchemaLimits } from "../../packages/mcp/src/schema/json-schema-validator.js";
 
 function refusal(schema: object, limits: Partial<SchemaLimits> = {}): string {
   try {

@@ -2,7 +2,7 @@ import { compile, type InferInput, type InferOutput } from "@parlance/mcp/schema
 import { expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import type { MaybePromise } from "../../packages/mcp/src/base/maybe-promise.js";
-import type { Checked } from "../../packages/mcp/src/schema/schema-fault.js";
+import type { Checked } from "../../packages/mcp/src/schema/json-schema-validator.js";
 
 // The claims about types are judged where the tests are type-checked; here they only run.
 

@@ -13,6 +13,5 @@ export {
   type InputSchema,
   type Schema,
 } from "../schema/compile.js";
-export type { JsonSchemaValidator } from "../schema/json-schema-validator.js";
+export type { JsonSchemaValidator, SchemaFault } from "../schema/json-schema-validator.js";
 export { SchemaError } from "../schema/schema-error.js";
-export type { SchemaFault } from "../schema/schema-fault.js";

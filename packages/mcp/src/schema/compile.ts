@@ -4,11 +4,15 @@ import { isObject, type JsonObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
 import { isZod3 } from "./converters.js";
 import { freezeJson } from "./freeze-json.js";
-import type { JsonSchemaValidator } from "./json-schema-validator.js";
-import { authorLimits, peerLimits, type SchemaLimits } from "./limits.js";
+import {
+  authorLimits,
+  type Checked,
+  type JsonSchemaValidator,
+  peerLimits,
+  type SchemaLimits,
+} from "./json-schema-validator.js";
 import { isRawShape, type RawShape, shapeProps } from "./raw-shape.js";
 import { SchemaError } from "./schema-error.js";
-import type { Checked } from "./schema-fault.js";
 import { checkStandard, describeStandard, isValidating, standardProps } from "./standard-schema.js";
 import { ruleOf } from "./validator/keyword-checks.js";
 import { checkExpansion, checkRoot, type Dialect, dialectOf, normalise } from "./validator/normal-form.js";

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
-import type { SchemaLimits } from "./limits.js";
+import type { SchemaLimits } from "./json-schema-validator.js";
 import { SchemaError } from "./schema-error.js";
 
 /**

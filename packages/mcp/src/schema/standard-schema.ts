@@ -2,8 +2,8 @@ import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@s
 import { isObject, type JsonObject, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import { converterFor } from "./converters.js";
+import { type Checked, moreFaults, type SchemaFault } from "./json-schema-validator.js";
 import { SchemaError } from "./schema-error.js";
-import { type Checked, moreFaults, type SchemaFault } from "./schema-fault.js";
 
 /** The validating part of Standard Schema. A schema without it only describes values. */
 export type Validating = Pick<StandardSchemaV1.Props, "validate">;

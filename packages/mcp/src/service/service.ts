@@ -7,7 +7,7 @@ import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/erro
 import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
 import { type CompiledSchema, compileFor, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
-import { authorLimits } from "../schema/limits.js";
+import { authorLimits } from "../schema/json-schema-validator.js";
 import { SchemaError } from "../schema/schema-error.js";
 import { checkStandard, isValidating, standardProps } from "../schema/standard-schema.js";
 

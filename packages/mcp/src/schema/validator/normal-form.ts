@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, kindOf, pointerToken } from "../../base/json.js";
-import type { SchemaLimits } from "../limits.js";
+import type { SchemaLimits } from "../json-schema-validator.js";
 import { SchemaError, shorten } from "../schema-error.js";
 import { argumentProblem, type Form, isNames, keywords } from "./keywords.js";
 import { isLinear, isValidPattern } from "./linear-pattern.js";

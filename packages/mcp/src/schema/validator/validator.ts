@@ -1,7 +1,6 @@
 import { isObject, kindOf, pointerToken, typeTests } from "../../base/json.js";
-import type { CheckBounds } from "../json-schema-validator.js";
+import { type CheckBounds, type Checked, moreFaults, type SchemaFault } from "../json-schema-validator.js";
 import { shorten } from "../schema-error.js";
-import { type Checked, moreFaults, type SchemaFault } from "../schema-fault.js";
 import { Equality, NotJson } from "./equality.js";
 import { Meter, OverBounds } from "./meter.js";
 import type { NormalSchema } from "./normal-form.js";

@@ -18,7 +18,7 @@ import {
 import type { ContentBlock } from "../../protocol/types/content.js";
 import type { CallToolResult, ToolExecution } from "../../protocol/types/tools.js";
 import type { InputSchema, Schema } from "../../schema/compile.js";
-import type { Checked } from "../../schema/schema-fault.js";
+import type { Checked } from "../../schema/json-schema-validator.js";
 import { Context } from "../context.js";
 import { type ErrorCodes, missingCodes, speaksCatalogue } from "../error-codes.js";
 import { InputRequired } from "../input/input-request.js";
