@@ -5,4 +5,4 @@ import { server } from "./server.ts";
 const { url, drain } = await serveHttp(server, { port: Number(process.env.PORT ?? 3000) });
 console.log(`my-project listens on ${url}`);
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void drain(5_000));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => void drain(5_000));
