@@ -61,6 +61,17 @@ test.each(kinds)(
   },
 );
 
+test.each(["server", "service", "client"])(
+  "a %s in JavaScript has correct types, and no syntax of TypeScript",
+  async (template) => {
+    using scratch = new Scratch();
+    await create(scratch.path, "--template", template, "--language", "js", "--transport", "both");
+    symlinkSync(join(root, "node_modules"), scratch.at("node_modules"));
+    const checked = await run("npx", ["tsc", "-p", "jsconfig.json"], scratch.path);
+    expect(checked, checked.output).toMatchObject({ code: 0 });
+  },
+);
+
 test.each(inForm({ long: ["ts", "js"], short: ["js"] }))("the tests of a server in %s pass", async (language) => {
   using scratch = new Scratch();
   await create(scratch.path, "--language", language);

@@ -34,15 +34,13 @@ const folder = fileURLToPath(new URL("../templates/", import.meta.url));
 
 /** The files of a project by their paths, with `/`, in the folder of the project. */
 export function projectFiles(project: Project): ReadonlyMap<string, string> {
-  const { template, language, transport } = project;
+  const { template, transport } = project;
   const absent = template === "client" ? [] : { stdio: ["src/http."], http: ["src/stdio."], both: [] }[transport];
   const files = new Map<string, string>();
-  for (const source of [`${template}/${language}`, "shared"]) {
-    for (const path of filesIn(source)) {
-      if (absent.some((start) => path.startsWith(start))) continue;
-      // npm leaves a file named .gitignore out of packages.
-      files.set(path.replace(/^_/, "."), rename(readFileSync(join(folder, source, path), "utf8"), project));
-    }
+  for (const [path, text] of [...templateFiles(project), ...filesIn("shared")]) {
+    if (absent.some((start) => path.startsWith(start))) continue;
+    // npm leaves a file named .gitignore out of packages.
+    files.set(path.replace(/^_/, "."), rename(text, project));
   }
   files.set("README.md", rename(sectionsFor(project), project));
   files.set("package.json", packageJson(files.get("package.json") ?? "", project));
@@ -50,12 +48,38 @@ export function projectFiles(project: Project): ReadonlyMap<string, string> {
   return files;
 }
 
-function filesIn(source: string): readonly string[] {
+/** The files of a template in a language: JavaScript is made from TypeScript, except for the files that the template has in JavaScript. */
+function templateFiles({ template, language }: Project): ReadonlyMap<string, string> {
+  const own = filesIn(`${template}/${language}`);
+  if (language === "ts") return own;
+  const sources = [...filesIn(`${template}/ts`)].filter(([path]) => path.endsWith(".ts"));
+  return new Map([...sources.map(([path, text]) => [inJavaScript(path), inJavaScript(text)] as const), ...own]);
+}
+
+/**
+ * The syntax that a template has only in TypeScript, and its JavaScript. A file that declares types for other files or for parameters is
+ * in JavaScript, too, because there its types are JSDoc.
+ */
+const typeScript: readonly (readonly [syntax: RegExp, javaScript: string])[] = [
+  [/\.ts\b/g, ".js"],
+  [/(\[[^\]]*\]) as const/g, "/** @type {const} */ ($1)"],
+  [/(import \{.*?)\btype \w+, /g, "$1"],
+  [/^( *const \w+): \w+\[\] =/gm, "$1 ="],
+];
+
+/** A path or a source text of a template in JavaScript. */
+function inJavaScript(text: string): string {
+  return typeScript.reduce((made, [syntax, javaScript]) => made.replaceAll(syntax, javaScript), text);
+}
+
+/** The texts of the files in a folder of the templates, by their paths. */
+function filesIn(source: string): ReadonlyMap<string, string> {
   const root = join(folder, source);
-  return readdirSync(root, { recursive: true, withFileTypes: true })
+  const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
     .filter((path) => !/node_modules|tsbuildinfo/.test(path)); // In the templates this is a path; npm installs the published package.
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
 }
 
 /** Replaces the name of the templates, which are real projects so that they can be compiled and tested. */

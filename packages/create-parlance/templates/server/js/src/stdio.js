@@ -1,6 +1,0 @@
-import { serveStdio } from "@parlance/mcp/node";
-import { server } from "./server.js";
-
-// Serves one host on stdin and stdout. Write logs to stderr: stdout belongs to the protocol.
-const serving = await serveStdio(server);
-await serving.closed;
