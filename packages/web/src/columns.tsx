@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call } from "./connection.js";
+import { call, tryCall } from "./connection.js";
 
 /** The columns of the list, from left to right. */
 const columns = [
@@ -43,7 +43,7 @@ function toggle(name: ColumnName): void {
   const others = hidden.value.filter((each) => each !== name);
   const names = others.length < hidden.value.length ? others : [...others, name];
   chosen.value = names;
-  call("hideColumns", { names }).catch(() => undefined); // The connection shows that it is lost.
+  void tryCall("hideColumns", { names });
 }
 
 /** Opens the choice of columns, or closes it. */

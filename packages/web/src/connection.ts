@@ -75,3 +75,16 @@ export async function call<Name extends keyof PageMethods>(
   if (connection === undefined) throw new Error("the command that serves this page has ended");
   return (await connection.call(method, params)) as ReturnType<PageMethods[Name]>; // The command has the same version.
 }
+
+/** Calls the command. Resolves to undefined if that fails: the page shows the state of the connection elsewhere. */
+export function tryCall<Name extends keyof PageMethods>(
+  method: Name,
+  params: Parameters<PageMethods[Name]>[0],
+): Promise<ReturnType<PageMethods[Name]> | undefined> {
+  return call(method, params).catch(() => undefined);
+}
+
+/** Why a call has failed, in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call } from "./connection.js";
+import { call, messageOf } from "./connection.js";
 import { shellWord } from "./format.js";
 import { bytesOf } from "./json/json-pane.js";
 import type { PageFrame } from "./protocol.js";
@@ -93,6 +93,6 @@ async function copy(): Promise<void> {
     copied.value = shown;
     announcement.value = `copied as ${title}`;
   } catch (error) {
-    failure.value = error instanceof Error ? error.message : String(error);
+    failure.value = messageOf(error);
   }
 }

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { Export } from "./act/export.js";
 import { Columns } from "./columns.js";
-import { call } from "./connection.js";
+import { tryCall } from "./connection.js";
 import { Icon } from "./icons.js";
 import type { FilterTerms } from "./protocol.js";
 import { filter, filterFault, onlySpan, open, showOnlySpan, view } from "./state.js";
@@ -181,11 +181,11 @@ function Actions(): JSX.Element {
 }
 
 async function readTerms(): Promise<void> {
-  const read = await call("terms", {}).catch(() => undefined); // The state of the connection is shown elsewhere.
+  const read = await tryCall("terms", {});
   if (read !== undefined) terms.value = read;
 }
 
 async function save(text: string, saved: boolean): Promise<void> {
-  const kept = await call("saveFilter", { filter: text, saved }).catch(() => undefined); // As above.
+  const kept = await tryCall("saveFilter", { filter: text, saved });
   if (kept !== undefined) terms.value = { ...terms.value, saved: kept };
 }

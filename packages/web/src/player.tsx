@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { call, link } from "./connection.js";
+import { link, tryCall } from "./connection.js";
 import { secondsText, shellWord } from "./format.js";
 import type { PageMethods, PageReplay } from "./protocol.js";
 import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
@@ -39,7 +39,7 @@ async function seek(at: number): Promise<number | undefined> {
   const count = playback.value?.count ?? 1;
   // The slider stands where it was put, although the rows come later.
   playback.value = { at, count };
-  const found = await call("until", { at }).catch(() => undefined); // The connection shows that it is lost.
+  const found = await tryCall("until", { at });
   // It may have been closed, or put elsewhere, meanwhile.
   if (found === undefined || playback.value?.at !== at) return undefined;
   playback.value = { at, count: found.count };
@@ -78,7 +78,7 @@ const lookAgain = 100;
 
 /** Changes how the client is replayed, or only reads its state. */
 async function drive(change: Parameters<PageMethods["replay"]>[0]): Promise<void> {
-  replay.value = (await call("replay", change).catch(() => undefined)) ?? undefined; // The connection shows that it is lost.
+  replay.value = (await tryCall("replay", change)) ?? undefined;
 }
 
 /** The controls of a recorded client that is played to a live server. Its time moves only ahead: what was sent stays sent. */

@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { call, connect } from "./connection.js";
+import { call, connect, messageOf, tryCall } from "./connection.js";
 import type {
   FilterFault,
   PageBucket,
@@ -77,7 +77,7 @@ async function fetchPage(number: number): Promise<void> {
   if (wanted.has(number)) return;
   wanted.add(number);
   const asked = epoch;
-  const rows = await call("rows", { from: number * page, count: page }).catch(() => undefined); // The state of the connection is shown elsewhere.
+  const rows = await tryCall("rows", { from: number * page, count: page });
   if (asked !== epoch) return;
   wanted.delete(number);
   if (rows === undefined) return;
@@ -136,14 +136,14 @@ let readingOverview = false;
 async function readOverview(): Promise<void> {
   if (readingOverview) return;
   readingOverview = true;
-  const read = await call("overview", { buckets }).catch(() => undefined); // As above.
+  const read = await tryCall("overview", { buckets });
   readingOverview = false;
   if (read !== undefined) overview.value = read;
 }
 
 /** Reads which recordings there are, and which of them are live. */
 export async function readRecordings(): Promise<void> {
-  const read = await call("recordings", {}).catch(() => undefined); // As above.
+  const read = await tryCall("recordings", {});
   if (read !== undefined) recordings.value = read;
 }
 
@@ -208,7 +208,7 @@ async function openView(name: string | undefined): Promise<void> {
     else await readSelected(selected.value);
     if (opened.compares && isFirst) panel.value = "compare";
   } catch (error) {
-    failure.value = error instanceof Error ? error.message : String(error);
+    failure.value = messageOf(error);
   }
 }
 
@@ -246,7 +246,7 @@ async function readFrame(n: number, range: readonly [number, number] | undefined
   try {
     [read, place] = await Promise.all([call("frame", { n }), call("place", { n })]);
   } catch (error) {
-    failure.value = error instanceof Error ? error.message : String(error);
+    failure.value = messageOf(error);
     return;
   }
   if (selected.value !== n) return;
@@ -315,7 +315,7 @@ export function selectPair(): void {
 async function selectUnread(place: number): Promise<void> {
   selections += 1;
   const own = selections;
-  const [read] = (await call("rows", { from: place, count: 1 }).catch(() => undefined)) ?? []; // As above.
+  const [read] = (await tryCall("rows", { from: place, count: 1 })) ?? [];
   if (read?.n === undefined || own !== selections) return;
   selected.value = read.n;
   await readFrame(read.n, undefined);

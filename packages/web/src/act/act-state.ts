@@ -3,7 +3,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
-import { call } from "../connection.js";
+import { call, messageOf } from "../connection.js";
 import type {
   PageActing,
   PageAnswer,
@@ -118,7 +118,7 @@ export async function readActing(): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  actFailure.value = error instanceof Error ? error.message : String(error);
+  actFailure.value = messageOf(error);
 }
 
 /** Starts the checks of `parlance doctor`. */

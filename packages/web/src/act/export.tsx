@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call } from "../connection.js";
+import { call, messageOf } from "../connection.js";
 import { announcement, failure, filter, view } from "../state.js";
 
 /** The formats, with the extensions of their files. */
@@ -56,6 +56,6 @@ async function save(): Promise<void> {
     URL.revokeObjectURL(link.href);
     announcement.value = `exported as ${link.download}`;
   } catch (error) {
-    failure.value = error instanceof Error ? error.message : String(error);
+    failure.value = messageOf(error);
   }
 }

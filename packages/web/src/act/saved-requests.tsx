@@ -2,7 +2,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { call } from "../connection.js";
+import { call, messageOf } from "../connection.js";
 import type { PageRequest } from "../protocol.js";
 import { announcement } from "../state.js";
 import { type Drafted, openRequest, sought } from "./act-state.js";
@@ -19,10 +19,6 @@ export async function readRequests(): Promise<void> {
   } catch (error) {
     failure.value = messageOf(error);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The list of saved requests, each with a button that opens it. */

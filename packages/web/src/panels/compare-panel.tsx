@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { call } from "../connection.js";
+import { call, messageOf } from "../connection.js";
 import { bytesText, count, durationText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "../protocol.js";
@@ -29,7 +29,7 @@ function follow(): () => void {
       },
       (error: unknown) => {
         if (name !== other.value || shown !== view.value?.recording) return;
-        failure.value = error instanceof Error ? error.message : String(error);
+        failure.value = messageOf(error);
       },
     );
   });

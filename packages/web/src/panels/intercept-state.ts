@@ -1,6 +1,6 @@
 import { scanJson } from "@parlance/wire";
 import { batch, computed, signal } from "@preact/signals";
-import { call } from "../connection.js";
+import { call, messageOf } from "../connection.js";
 import type { PageFate, PageHeld, PageInterception, PageRule } from "../protocol.js";
 import { announcement, view } from "../state.js";
 
@@ -145,7 +145,7 @@ async function act(done: Promise<unknown>): Promise<boolean> {
     await done;
     return true;
   } catch (error) {
-    interceptFailure.value = error instanceof Error ? error.message : String(error);
+    interceptFailure.value = messageOf(error);
     return false;
   }
 }

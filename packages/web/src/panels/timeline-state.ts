@@ -1,5 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
-import { call } from "../connection.js";
+import { call, tryCall } from "../connection.js";
 import type { PageSpanDetail, PageTimeline } from "../protocol.js";
 import { duration, frame, panel, select, view } from "../state.js";
 
@@ -75,7 +75,7 @@ async function read(): Promise<void> {
   if (isReading || lanesWidth.value === 0) return;
   isReading = true;
   const [from, until] = shownRange.value;
-  const found = await call("timeline", { from, until, pixels: lanesWidth.value }).catch(() => undefined); // The state of the connection is shown elsewhere.
+  const found = await tryCall("timeline", { from, until, pixels: lanesWidth.value });
   if (found !== undefined) timeline.value = found;
   await new Promise((resolve) => setTimeout(resolve, view.value?.live === true ? pause : 0));
   isReading = false;
@@ -97,7 +97,7 @@ export function followTimeline(): () => void {
         (found) => {
           if (frame.value?.row.n === n) span.value = found ?? undefined;
         },
-        () => undefined, // As above.
+        () => undefined, // The state of the connection is shown elsewhere.
       );
   });
   return () => {
