@@ -5,24 +5,10 @@ import type { CompareMethods } from "./panels/compare-protocol.js";
 import type { InterceptMethods, PageInterception } from "./panels/intercept-protocol.js";
 import type { TimelineMethods } from "./panels/timeline-protocol.js";
 
-export type {
-  ActMethods,
-  PageActing,
-  PageAnswer,
-  PageCall,
-  PageCheck,
-  PageFailure,
-  PageFault,
-  PageInput,
-  PageOffer,
-  PageProgress,
-  PageRequest,
-  PageResult,
-  PageSpoken,
-} from "./act/act-protocol.js";
-export type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "./panels/compare-protocol.js";
-export type { InterceptMethods, PageFate, PageHeld, PageInterception, PageRule } from "./panels/intercept-protocol.js";
-export type { PageSpan, PageSpanDetail, PageSpanPart, PageTimeline } from "./panels/timeline-protocol.js";
+export type * from "./act/act-protocol.js";
+export type * from "./panels/compare-protocol.js";
+export type * from "./panels/intercept-protocol.js";
+export type * from "./panels/timeline-protocol.js";
 
 /** The subprotocol of the WebSocket. */
 export const pageProtocol = "parlance-page";
