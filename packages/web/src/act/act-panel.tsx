@@ -5,6 +5,7 @@ import { count, durationText, nameText, proseText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageCall, PageFault, PageOffer } from "../protocol.js";
 import {
+  act,
   actFailure,
   acting,
   cancel,
@@ -19,12 +20,10 @@ import {
   enterJson,
   found,
   isActOpen,
-  listAgain,
   offers,
   send,
   show,
   sought,
-  subscribe,
   written,
 } from "./act-state.js";
 import { Members } from "./argument-form.js";
@@ -160,7 +159,7 @@ function Offers(): JSX.Element {
 }
 
 function refresh(): void {
-  listAgain();
+  void act("listAgain", {});
   void readRequests();
 }
 
@@ -301,7 +300,11 @@ function Subscribe({ uri }: { readonly uri: string }): JSX.Element {
   const known = acting.value?.subscriptions.find((each) => each.uri === uri);
   return (
     <>
-      <button type="button" aria-pressed={known !== undefined} onClick={() => void subscribe(uri, known !== undefined)}>
+      <button
+        type="button"
+        aria-pressed={known !== undefined}
+        onClick={() => void act("subscribe", { uri, ends: known !== undefined })}
+      >
         {known === undefined ? "subscribe" : "subscribed"}
       </button>
       {known !== undefined && <span class="says">{count(known.updates, "update")}</span>}

@@ -4,16 +4,7 @@ import { scanJson } from "@parlance/wire";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { call, messageOf } from "../connection.js";
-import type {
-  PageActing,
-  PageAnswer,
-  PageCall,
-  PageFault,
-  PageOffer,
-  PageRequest,
-  PageResult,
-  PageSpoken,
-} from "../protocol.js";
+import type { ActMethods, PageActing, PageCall, PageFault, PageOffer, PageRequest, PageResult } from "../protocol.js";
 import { announcement, focusOn, follows, frame, openNext, selectedFrame, view } from "../state.js";
 import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
 
@@ -394,19 +385,13 @@ export function cancel({ key }: PageCall): void {
   void call("cancel", { key }).catch(fail);
 }
 
-/** Answers a request of the server for input. */
-export async function answer(key: number, given: PageAnswer): Promise<void> {
-  await act(call("answer", { key, answer: given }));
-}
-
-/** Sets the roots. */
-export async function setRoots(folders: readonly string[]): Promise<void> {
-  await act(call("setRoots", { folders }));
-}
-
-/** Subscribes to a resource, or ends the subscription. */
-export async function subscribe(uri: string, ends: boolean): Promise<void> {
-  await act(call("subscribe", { uri, ends }));
+/** Calls a method that acts on the server; the panel shows why it has failed. */
+export async function act<Name extends "answer" | "listAgain" | "reconnect" | "setRoots" | "subscribe">(
+  method: Name,
+  params: Parameters<ActMethods[Name]>[0],
+): Promise<void> {
+  actFailure.value = undefined;
+  await call(method, params).catch(fail);
 }
 
 /** Completions of an argument of the chosen prompt or template. */
@@ -416,19 +401,4 @@ export async function complete(argument: string, value: string): Promise<readonl
   const texts = Object.entries(draft.value ?? {}).filter(([name, each]) => name !== argument && each !== "");
   const settled = Object.fromEntries(texts.map(([name, each]) => [name, String(each)]));
   return await call("complete", { kind: offer.kind, name: offer.name, argument, value, settled });
-}
-
-async function act(done: Promise<unknown>): Promise<void> {
-  actFailure.value = undefined;
-  await done.catch(fail);
-}
-
-/** Starts another conversation with the server. */
-export async function reconnect(asked: PageSpoken): Promise<void> {
-  await act(call("reconnect", { asked }));
-}
-
-/** Reads the lists of the server again. */
-export function listAgain(): void {
-  void act(call("listAgain", {}));
 }

@@ -2,7 +2,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { PageAnswer, PageInput } from "../protocol.js";
-import { acting, answer, setRoots } from "./act-state.js";
+import { act, acting } from "./act-state.js";
 import { Members } from "./argument-form.js";
 import { membersOf, objectOf, startOf, unreadableIn } from "./fields.js";
 
@@ -34,7 +34,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
     entered.value = new Map([...entered.value, [key, next]]);
   };
   const respond = (action: PageAnswer["action"]): void =>
-    void answer(key, action === "accept" && kind !== "url" ? { action, value } : { action });
+    void act("answer", { key, answer: action === "accept" && kind !== "url" ? { action, value } : { action } });
   return (
     <form
       class="input-request"
@@ -119,7 +119,8 @@ export function Roots(): JSX.Element {
         onSubmit={(event) => {
           event.preventDefault();
           const text = new FormData(event.currentTarget).get("folders");
-          if (typeof text === "string") void setRoots(text.split("\n").flatMap((each) => each.trim() || []));
+          if (typeof text === "string")
+            void act("setRoots", { folders: text.split("\n").flatMap((each) => each.trim() || []) });
         }}
       >
         <label for="folders">Folders that the server may work in, one a line</label>

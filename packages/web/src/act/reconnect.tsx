@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PageActing } from "../protocol.js";
-import { reconnect } from "./act-state.js";
+import { act } from "./act-state.js";
 
 const eras = [
   ["handshake", "with initialize"],
@@ -24,7 +24,8 @@ export function Reconnect({ server }: { readonly server: PageActing }): JSX.Elem
         onSubmit={(event) => {
           event.preventDefault();
           const era = eras.find(([each]) => each === chosen)?.[0];
-          void reconnect(era !== undefined ? { era } : chosen === "" ? {} : { revision: chosen });
+          const next = era !== undefined ? { era } : chosen === "" ? {} : { revision: chosen };
+          void act("reconnect", { asked: next });
         }}
       >
         <label for="spoken">Connect again, and speak</label>
