@@ -4,9 +4,10 @@ import { scanJson } from "@parlance/wire";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { call, messageOf } from "../connection.js";
+import { bytesOf } from "../json/json-pane.js";
 import type { ActMethods, PageActing, PageCall, PageFault, PageOffer, PageRequest, PageResult } from "../protocol.js";
 import { announcement, focusOn, follows, frame, openNext, selectedFrame, view } from "../state.js";
-import { isGroup, membersOf, objectOf, readText, startOf, unreadableIn } from "./fields.js";
+import { isGroup, membersOf, readText, startOfMembers, unreadableIn } from "./fields.js";
 
 /** The connected server; undefined if the page only shows recordings. */
 export const acting = signal<PageActing | undefined>(undefined);
@@ -55,14 +56,17 @@ function keyOf({ kind, name }: PageOffer): string {
   return `${kind} ${name}`;
 }
 
-/** The offers that match the search. */
-export const found = computed(() => {
+/** Whether a text has all words of the search. */
+export function isFound(text: string): boolean {
+  const lower = text.toLowerCase();
   const words = sought.value.toLowerCase().split(/\s+/);
-  return offers.value.filter(({ name, title = "", description = "" }) => {
-    const all = `${name} ${title} ${description}`.toLowerCase();
-    return words.every((word) => all.includes(word));
-  });
-});
+  return words.every((word) => lower.includes(word));
+}
+
+/** The offers that match the search. */
+export const found = computed(() =>
+  offers.value.filter(({ name, title = "", description = "" }) => isFound(`${name} ${title} ${description}`)),
+);
 
 /** The offer whose form shows. */
 export const chosen = computed(() => offers.value.find((offer) => keyOf(offer) === chosenKey.value));
@@ -74,7 +78,7 @@ export const draft = computed(() => {
   const known = drafts.value.get(keyOf(offer));
   if (known !== undefined) return known;
   const { schema } = offer;
-  return objectOf(membersOf(schema).map((each) => [each.name, startOf(each.schema, schema, each.isRequired)]));
+  return startOfMembers(membersOf(schema), schema);
 });
 
 /** The call whose result shows. */
@@ -244,10 +248,10 @@ export const editable = computed(() => {
 
 /** Opens the editor with the selected frame. */
 export async function edit(): Promise<void> {
-  const { row, bytes } = (await selectedFrame()) ?? {};
+  const read = await selectedFrame();
+  const { row, bytes } = read ?? {};
   if (!editable.value || row?.n === undefined || bytes === undefined) return;
-  const written = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
-  const raw = new TextDecoder().decode(written);
+  const raw = new TextDecoder().decode(bytesOf(read));
   batch(() => {
     actFailure.value = undefined;
     shownCall.value = undefined;

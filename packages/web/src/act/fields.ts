@@ -101,8 +101,12 @@ export function startOf(schema: Schema, root: Schema, isRequired: boolean, depth
   if (field.kind === "boolean") return false;
   if (field.kind === "choice") return field.choices[0];
   if (field.kind === "list") return [];
-  if (field.kind !== "group") return undefined;
-  return objectOf(field.members.map((each) => [each.name, startOf(each.schema, root, each.isRequired, depth + 1)]));
+  return field.kind === "group" ? startOfMembers(field.members, root, depth + 1) : undefined;
+}
+
+/** The initial values of the members of an object. */
+export function startOfMembers(members: readonly Member[], root: Schema, depth = 0): object {
+  return objectOf(members.map(({ name, schema, isRequired }) => [name, startOf(schema, root, isRequired, depth)]));
 }
 
 /** An object from the entries that have a value. */

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { PageAnswer, PageInput } from "../protocol.js";
 import { act, acting } from "./act-state.js";
 import { Members } from "./argument-form.js";
-import { membersOf, objectOf, startOf, unreadableIn } from "./fields.js";
+import { membersOf, startOfMembers, unreadableIn } from "./fields.js";
 
 /** The entered values, by the keys of the requests. */
 const entered = signal<ReadonlyMap<number, unknown>>(new Map());
@@ -28,8 +28,8 @@ const titles = {
 
 function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
   const { key, kind, message, schema = {}, url } = input;
-  const start = objectOf(membersOf(schema).map((each) => [each.name, startOf(each.schema, schema, each.isRequired)]));
-  const value = entered.value.get(key) ?? (kind === "form" ? start : "");
+  const members = membersOf(schema);
+  const value = entered.value.get(key) ?? (kind === "form" ? startOfMembers(members, schema) : "");
   const enter = (next: unknown): void => {
     entered.value = new Map([...entered.value, [key, next]]);
   };
@@ -51,7 +51,7 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
       </pre>
       {url !== undefined && <RequestedUrl url={url} />}
       {kind === "form" && (
-        <Members root={schema} members={membersOf(schema)} path="" value={value} faults={[]} onChange={enter} />
+        <Members root={schema} members={members} path="" value={value} faults={[]} onChange={enter} />
       )}
       {kind === "sampling" && (
         <div class="argument">

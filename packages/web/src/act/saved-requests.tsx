@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call, messageOf } from "../connection.js";
 import type { PageRequest } from "../protocol.js";
 import { announcement } from "../state.js";
-import { type Drafted, openRequest, sought } from "./act-state.js";
+import { type Drafted, isFound, openRequest } from "./act-state.js";
 
 const requests = signal<readonly PageRequest[]>([]);
 /** Why the saved requests cannot be read. */
@@ -24,11 +24,7 @@ export async function readRequests(): Promise<void> {
 /** The list of saved requests, each with a button that opens it. */
 export function SavedRequests(): JSX.Element | null {
   useEffect(() => void readRequests(), []);
-  const words = sought.value.toLowerCase().split(/\s+/);
-  const found = requests.value.filter((each) => {
-    const text = JSON.stringify(Object.values(each)).toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const found = requests.value.filter((each) => isFound(JSON.stringify(Object.values(each))));
   if (found.length === 0 && failure.value === undefined) return null;
   return (
     <div>
