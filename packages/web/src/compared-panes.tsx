@@ -5,7 +5,7 @@ import { call } from "./connection.js";
 import { count } from "./format.js";
 import { lineAt } from "./json/json-lines.js";
 import { bytesOf, JsonPane, readLines } from "./json/json-pane.js";
-import { FrameLink } from "./panels/facts.js";
+import { FrameLink, TableHead } from "./panels/facts.js";
 import type { PageChanges, PageFrame, PageValue } from "./protocol.js";
 import { frame, select } from "./state.js";
 
@@ -73,13 +73,7 @@ function Changes({ changes: { before, count: all, changes } }: { readonly change
       </h3>
       <div class="changes" role="group" aria-label="Changes" tabIndex={0}>
         <table>
-          <thead class={changes.length === 0 ? "unseen" : ""}>
-            <tr>
-              <th scope="col">pointer</th>
-              <th scope="col">frame {before}</th>
-              <th scope="col">frame {after}</th>
-            </tr>
-          </thead>
+          <TableHead columns={["pointer", `frame ${before}`, `frame ${after}`]} isUnseen={changes.length === 0} />
           <tbody>
             {changes.map(({ pointer, ...values }) => (
               <tr key={pointer}>

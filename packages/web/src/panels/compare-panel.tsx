@@ -6,7 +6,7 @@ import { bytesText, count, durationText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "../protocol.js";
 import { open, panel, recordings, select, view } from "../state.js";
-import { FrameLink } from "./facts.js";
+import { FrameLink, TableHead } from "./facts.js";
 
 /** The recording to compare with; undefined for the one on the command line. */
 const other = signal<string | undefined>(undefined);
@@ -134,13 +134,7 @@ function Places({ places }: { readonly places: readonly PageDifference[] }): JSX
   if (places.length === 0) return null;
   return (
     <table class="places">
-      <thead>
-        <tr>
-          <th scope="col">pointer</th>
-          <th scope="col">before</th>
-          <th scope="col">after</th>
-        </tr>
-      </thead>
+      <TableHead columns={["pointer", "before", "after"]} />
       <tbody>
         {places.map(({ pointer, before, after }) => (
           <tr key={pointer}>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { bytesText, count } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageContract, PageContractSide } from "../protocol.js";
-import { FrameLink, useFacts } from "./facts.js";
+import { FrameLink, TableHead, useFacts } from "./facts.js";
 
 /** The declared capabilities of client and server, and their use. */
 export function ContractPanel(): JSX.Element {
@@ -69,14 +69,7 @@ function Side({ title, side }: { readonly title: "client" | "server"; readonly s
           </span>
         )}
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">capability</th>
-          <th scope="col">declared</th>
-          <th scope="col">used</th>
-          <th scope="col">first use</th>
-        </tr>
-      </thead>
+      <TableHead columns={["capability", "declared", "used", "first use"]} />
       <tbody>
         {capabilities.map((capability) => (
           <Capability key={capability.path} {...capability} />

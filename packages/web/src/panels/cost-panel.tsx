@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { bytesText, count, durationText } from "../format.js";
 import type { PageCost, PageCosts, PageDuration, PageRefusal } from "../protocol.js";
-import { FrameLink, useFacts } from "./facts.js";
+import { FrameLink, TableHead, useFacts } from "./facts.js";
 
 /** The tokens that the tools take, and their features that model providers refuse. */
 export function CostPanel(): JSX.Element {
@@ -42,18 +42,7 @@ function CostTable({ title, costs }: { readonly title: string; readonly costs: r
       <caption>
         <b>{title}</b>
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">tool</th>
-          <th scope="col" class="number">
-            tokens
-          </th>
-          <th scope="col" class="number">
-            bytes
-          </th>
-          <th scope="col">place</th>
-        </tr>
-      </thead>
+      <TableHead columns={["tool", "tokens", "bytes", "place"]} numbers={["tokens", "bytes"]} />
       <tbody>
         {costs.map(({ n, tool, bytes, tokens }, index) => (
           <tr key={index}>
@@ -84,18 +73,10 @@ function Slowest({ requests }: { readonly requests: readonly PageDuration[] }): 
       <caption>
         <b>The slowest requests</b>
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">request</th>
-          <th scope="col" class="number">
-            took
-          </th>
-          <th scope="col" class="number">
-            others of the method
-          </th>
-          <th scope="col">place</th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={["request", "took", "others of the method", "place"]}
+        numbers={["took", "others of the method"]}
+      />
       <tbody>
         {requests.map(({ n, method, names, latency, usual }) => (
           <tr key={n}>
@@ -123,14 +104,7 @@ function Refusals({ refusals }: { readonly refusals: readonly PageRefusal[] }): 
       <caption>
         <b>What model providers refuse</b>
       </caption>
-      <thead>
-        <tr>
-          <th scope="col">rule</th>
-          <th scope="col">found</th>
-          <th scope="col">pointer</th>
-          <th scope="col">place</th>
-        </tr>
-      </thead>
+      <TableHead columns={["rule", "found", "pointer", "place"]} />
       <tbody>
         {refusals.map(({ rule, n, pointer, range, says, spec }) => (
           <tr key={`${rule} ${n} ${pointer}`}>

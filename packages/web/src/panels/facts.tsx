@@ -49,3 +49,26 @@ export function FrameLink({ n, range }: FrameLinkOptions): JSX.Element {
     </button>
   );
 }
+
+interface TableHeadOptions {
+  readonly columns: readonly string[];
+  /** The columns of numbers, which are aligned to the right. */
+  readonly numbers?: readonly string[];
+  /** Whether only screen readers have it. */
+  readonly isUnseen?: boolean;
+}
+
+/** The titles of the columns of a table. */
+export function TableHead({ columns, numbers = [], isUnseen = false }: TableHeadOptions): JSX.Element {
+  return (
+    <thead class={isUnseen ? "unseen" : undefined}>
+      <tr>
+        {columns.map((title) => (
+          <th key={title} scope="col" class={numbers.includes(title) ? "number" : undefined}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { count, durationText, secondsText } from "../format.js";
 import type { PageSpan, PageSpanDetail, PageSpanPart } from "../protocol.js";
 import { onlySpan, selected, showOnlySpan } from "../state.js";
-import { FrameLink } from "./facts.js";
+import { FrameLink, TableHead } from "./facts.js";
 import {
   followTimeline,
   isZoomed,
@@ -264,21 +264,10 @@ function SpanDetail({ shown }: { readonly shown: PageSpanDetail }): JSX.Element 
       </header>
       <div class="parts" role="region" aria-label="Parts" tabIndex={0}>
         <table>
-          <thead>
-            <tr>
-              <th scope="col">frame</th>
-              <th scope="col">part</th>
-              <th scope="col">from</th>
-              <th scope="col">method</th>
-              <th scope="col" class="number">
-                after
-              </th>
-              <th scope="col" class="number">
-                takes
-              </th>
-              <th scope="col">outcome</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={["frame", "part", "from", "method", "after", "takes", "outcome"]}
+            numbers={["after", "takes"]}
+          />
           <tbody>
             {parts.slice(0, mostParts).map((part) => (
               <Part key={part.n} part={part} begun={at} />
