@@ -11,6 +11,7 @@ import { bytesText, count, durationText, secondsText } from "./format.js";
 import { Icon } from "./icons.js";
 import { lineAt } from "./json/json-lines.js";
 import { bytesOf, JsonPane, lineHeight, readLines } from "./json/json-pane.js";
+import { Facts } from "./panels/facts.js";
 import type { PageFrame, PageVerdict } from "./protocol.js";
 import { addFilter, type DetailMode, detailMode, frame, select, selection } from "./state.js";
 import { VirtualRows } from "./virtual-rows.js";
@@ -30,7 +31,7 @@ export function FrameDetail(): JSX.Element {
   return (
     <section class="detail" aria-label="Frame">
       <Head shown={shown} />
-      {shown.bytes === undefined ? <Facts shown={shown} /> : <Panes shown={shown} />}
+      {shown.bytes === undefined ? <RowFacts shown={shown} /> : <Panes shown={shown} />}
       <Verdicts shown={shown} />
     </section>
   );
@@ -332,18 +333,11 @@ function glyphs(part: Uint8Array): string {
   return Array.from(part, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join("");
 }
 
-function Facts({ shown: { headers, facts, row } }: { readonly shown: PageFrame }): JSX.Element {
+function RowFacts({ shown: { headers, facts, row } }: { readonly shown: PageFrame }): JSX.Element {
   return (
     <div class="pane facts">
       <p>{row.what}</p>
-      <dl>
-        {[...facts, ...headers].map(([name, value], index) => (
-          <div key={index}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts rows={[...facts, ...headers]} />
     </div>
   );
 }

@@ -72,3 +72,23 @@ export function TableHead({ columns, numbers = [], isUnseen = false }: TableHead
     </thead>
   );
 }
+
+/** A fact by its name; it is left out if it is undefined. */
+export type FactRow = readonly [name: string, value: string | undefined];
+
+/** A list of facts. A name may come twice, such as that of an HTTP header. */
+export function Facts({ rows }: { readonly rows: readonly FactRow[] }): JSX.Element {
+  return (
+    <dl>
+      {rows.map(
+        ([name, value], index) =>
+          value !== undefined && (
+            <div key={index}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { bytesText, secondsText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageOrigin, PageProcess } from "../protocol.js";
-import { FrameLink, useFacts } from "./facts.js";
+import { type FactRow, Facts, FrameLink, useFacts } from "./facts.js";
 
 /** The process of the server: how it was started, how it ended, and its last output on stderr. The panel stays after the end. */
 export function ProcessPanel(): JSX.Element {
@@ -17,8 +17,6 @@ export function ProcessPanel(): JSX.Element {
   );
 }
 
-type FactRow = readonly [name: string, value: string | undefined];
-
 function originRows({ mode, command, cwd, envNames, url, host, recorder, startedOn }: PageOrigin): readonly FactRow[] {
   return [
     ["command", command],
@@ -28,22 +26,6 @@ function originRows({ mode, command, cwd, envNames, url, host, recorder, started
     ["started by", host],
     ["environment", envNames.length === 0 ? undefined : envNames.join(", ")],
   ];
-}
-
-function Facts({ rows }: { readonly rows: readonly FactRow[] }): JSX.Element {
-  return (
-    <dl>
-      {rows.map(
-        ([name, value]) =>
-          value !== undefined && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
 }
 
 interface ProcessOptions {
