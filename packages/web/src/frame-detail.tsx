@@ -13,7 +13,7 @@ import { lineAt } from "./json/json-lines.js";
 import { bytesOf, JsonPane, lineHeight, readLines } from "./json/json-pane.js";
 import { Facts } from "./panels/facts.js";
 import type { PageFrame, PageVerdict } from "./protocol.js";
-import { addFilter, type DetailMode, detailMode, frame, select, selection } from "./state.js";
+import { addFilter, detailMode, frame, select, selection } from "./state.js";
 import { VirtualRows } from "./virtual-rows.js";
 
 /** The bytes of the frame. */
@@ -92,21 +92,22 @@ function Head({ shown }: { readonly shown: PageFrame }): JSX.Element {
   );
 }
 
-const modes: readonly (readonly [mode: DetailMode, title: string, key: string])[] = [
-  ["bytes", "Bytes and JSON", "b"],
-  ["pair", "Pair side by side", "s"],
-  ["changes", "Changes", "u"],
-];
+/** The views of a frame, with their keys. */
+export const views = [
+  { mode: "bytes", title: "Bytes and JSON", key: "b", does: "the bytes beside the JSON" },
+  { mode: "pair", title: "Pair side by side", key: "s", does: "request and response side by side" },
+  { mode: "changes", title: "Changes", key: "u", does: "the changes since the previous message of the same method" },
+] as const;
 
 function Views(): JSX.Element {
   return (
     <nav class="views" aria-label="Views of the frame">
-      {modes.map(([name, title, key]) => (
+      {views.map(({ mode, title, key }) => (
         <button
-          key={name}
+          key={mode}
           type="button"
-          aria-pressed={name === detailMode.value}
-          onClick={() => (detailMode.value = name)}
+          aria-pressed={mode === detailMode.value}
+          onClick={() => (detailMode.value = mode)}
         >
           {title} <kbd>{key}</kbd>
         </button>

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { acting, choose, edit, focusInPanel } from "./act/act-state.js";
 import { toggleColumns } from "./columns.js";
+import { views } from "./frame-detail.js";
 import { loadPanel, panels } from "./panels/panels.js";
 import { togglePlayback } from "./player.js";
 import {
@@ -30,12 +31,6 @@ interface Key {
 const lines = 20;
 
 const by = (rows: number) => (): void => move((place) => place + rows);
-
-const views = {
-  bytes: { keys: ["b"], does: "the bytes beside the JSON" },
-  pair: { keys: ["s"], does: "request and response side by side" },
-  changes: { keys: ["u"], does: "the changes since the previous message of the same method" },
-} as const;
 
 const keys: readonly Key[] = [
   { keys: ["j", "ArrowDown"], does: "next row", run: by(1) },
@@ -65,8 +60,9 @@ const keys: readonly Key[] = [
       return loadPanel(name).then(() => focusOn(shown));
     },
   })),
-  ...(["bytes", "pair", "changes"] as const).map((mode) => ({
-    ...views[mode],
+  ...views.map(({ mode, key, does }) => ({
+    keys: [key],
+    does,
     run: () => {
       panel.value = "frame";
       detailMode.value = mode;

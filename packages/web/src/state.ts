@@ -44,8 +44,7 @@ export const listed = computed(() =>
   Math.min(view.value?.count ?? 0, playback.value?.count ?? Number.POSITIVE_INFINITY),
 );
 /** The pane beside the selected frame. */
-export type DetailMode = "bytes" | "pair" | "changes";
-export const detailMode = signal<DetailMode>("bytes");
+export const detailMode = signal<"bytes" | "pair" | "changes">("bytes");
 /** Whether the list scrolls with new rows. */
 export const follows = signal(false);
 export const overview = signal<readonly PageBucket[]>([]);
