@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, messageOf } from "./connection.js";
+import { submits } from "./controls.js";
 import { shellWord } from "./format.js";
 import { bytesOf } from "./json/json-pane.js";
 import type { PageFrame } from "./protocol.js";
@@ -50,13 +51,7 @@ const copied = signal<PageFrame | undefined>(undefined);
 /** A menu that copies the selected frame or its request, in a chosen form. */
 export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
   return (
-    <form
-      class="export"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void copy();
-      }}
-    >
+    <form class="export" onSubmit={submits(copy)}>
       <select
         id="copy"
         aria-label="Form of the copy"

@@ -1,6 +1,7 @@
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
+import { onControlEnter, submits } from "../controls.js";
 import { count, durationText, nameText, proseText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageCall, PageFault, PageOffer } from "../protocol.js";
@@ -243,16 +244,7 @@ function Offer({ offer }: { readonly offer: PageOffer }): JSX.Element {
       {title !== undefined && <p class="title">{nameText(title)}</p>}
       {hints.length > 0 && <p class="hint">{nameText(hints.join(" · "))}</p>}
       {description !== undefined && <p class="says">{proseText(description)}</p>}
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
-        }}
-      >
+      <form noValidate onSubmit={submits(send)} onKeyDown={onControlEnter(send)}>
         {asJson.value ? (
           <JsonArguments schema={schema} faults={faults} />
         ) : (

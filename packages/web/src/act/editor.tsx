@@ -1,8 +1,14 @@
 import type { JSX } from "preact";
+import { onControlEnter, Radios, submits } from "../controls.js";
 import { acting, choose, edited, editedFaults, editedSchema, message, resend } from "./act-state.js";
 import { CallResult } from "./call-result.js";
 import { JsonEditor } from "./json-editor.js";
 import { SaveRequest } from "./saved-requests.js";
+
+const modes = [
+  ["valid", "as a valid request"],
+  ["raw", "as it is written"],
+] as const;
 
 const consequences = {
   raw: "Nothing is repaired. The client does not know of it: what answers it is in the list.",
@@ -14,6 +20,7 @@ export function Editor(): JSX.Element | null {
   const open = edited.value;
   if (open === undefined) return null;
   const { from, text, raw, isRaw, ends } = open;
+  const mode = isRaw ? "raw" : "valid";
   const { method, params, fault } = message.value ?? {};
   const sent = method === undefined || params === undefined ? undefined : { method, params };
   const rows = Math.min(24, Math.max(12, (isRaw ? raw : text).split("\n").length + 1));
@@ -26,17 +33,14 @@ export function Editor(): JSX.Element | null {
         all
       </button>
       <h2>Edit {from}, and send it again</h2>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void resend();
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void resend();
-        }}
-      >
-        <Modes isRaw={isRaw} onChange={(next) => set({ isRaw: next })} />
+      <form noValidate onSubmit={submits(resend)} onKeyDown={onControlEnter(resend)}>
+        <Radios
+          legend="How it is sent"
+          name="mode"
+          choices={modes}
+          chosen={mode}
+          onChoose={(next) => set({ isRaw: next === "raw" })}
+        />
         <div class="argument">
           <label class="unseen" for="edited">
             Message
@@ -67,7 +71,7 @@ export function Editor(): JSX.Element | null {
             message on stdio
           </label>
         )}
-        <p class="says">{consequences[isRaw ? "raw" : "valid"]}</p>
+        <p class="says">{consequences[mode]}</p>
         <div class="buttons">
           <button
             type="submit"
@@ -85,24 +89,5 @@ export function Editor(): JSX.Element | null {
       {!isRaw && <SaveRequest key={from} request={sent} suggested={from.replace(/^@|^frame .*/, "")} />}
       {!isRaw && <CallResult />}
     </div>
-  );
-}
-
-interface ModesOptions {
-  readonly isRaw: boolean;
-  readonly onChange: (isRaw: boolean) => void;
-}
-
-function Modes({ isRaw, onChange }: ModesOptions): JSX.Element {
-  return (
-    <fieldset class="modes">
-      <legend class="unseen">How it is sent</legend>
-      <label>
-        <input type="radio" name="mode" checked={!isRaw} onChange={() => onChange(false)} /> as a valid request
-      </label>
-      <label>
-        <input type="radio" name="mode" checked={isRaw} onChange={() => onChange(true)} /> as it is written
-      </label>
-    </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, messageOf } from "../connection.js";
+import { submits } from "../controls.js";
 import { announcement, failure, filter, view } from "../state.js";
 
 /** The formats, with the extensions of their files. */
@@ -18,13 +19,7 @@ const chosen = signal(0);
 /** A menu that saves the filtered rows, in a format of `parlance export`. */
 export function Export(): JSX.Element {
   return (
-    <form
-      class="export"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <form class="export" onSubmit={submits(save)}>
       <select
         id="export"
         aria-label="Format of the export"

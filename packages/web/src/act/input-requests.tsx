@@ -1,6 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { submits } from "../controls.js";
 import type { PageAnswer, PageInput } from "../protocol.js";
 import { act, acting } from "./act-state.js";
 import { Members } from "./argument-form.js";
@@ -40,10 +41,9 @@ function InputRequest({ input }: { readonly input: PageInput }): JSX.Element {
       class="input-request"
       aria-label={titles[kind]}
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={submits(() => {
         if (unreadableIn(value) === undefined) respond("accept");
-      }}
+      })}
     >
       <h2>{titles[kind]}</h2>
       <pre class="block" tabIndex={0}>
@@ -116,12 +116,11 @@ export function Roots(): JSX.Element {
     <details class="drawer">
       <summary>Roots: {roots.length === 0 ? "no folder" : roots.join(", ")}</summary>
       <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const text = new FormData(event.currentTarget).get("folders");
+        onSubmit={submits((form) => {
+          const text = new FormData(form).get("folders");
           if (typeof text === "string")
             void act("setRoots", { folders: text.split("\n").flatMap((each) => each.trim() || []) });
-        }}
+        })}
       >
         <label for="folders">Folders that the server may work in, one a line</label>
         <textarea id="folders" name="folders" rows={3} spellcheck={false} defaultValue={roots.join("\n")} />

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { submits } from "../controls.js";
 import type { PageActing } from "../protocol.js";
 import { act } from "./act-state.js";
 
@@ -21,12 +22,11 @@ export function Reconnect({ server }: { readonly server: PageActing }): JSX.Elem
         {words}
       </summary>
       <form
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={submits(() => {
           const era = eras.find(([each]) => each === chosen)?.[0];
           const next = era !== undefined ? { era } : chosen === "" ? {} : { revision: chosen };
-          void act("reconnect", { asked: next });
-        }}
+          return act("reconnect", { asked: next });
+        })}
       >
         <label for="spoken">Connect again, and speak</label>
         <div class="item">

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { call, messageOf } from "../connection.js";
+import { submits } from "../controls.js";
 import type { PageRequest } from "../protocol.js";
 import { announcement } from "../state.js";
 import { type Drafted, isFound, openRequest } from "./act-state.js";
@@ -81,12 +82,7 @@ export function SaveRequest({ request, suggested }: SaveOptions): JSX.Element {
   return (
     <details class="drawer">
       <summary>Save this request</summary>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <form onSubmit={submits(save)}>
         <label for="request-name">Name of its file, without .json</label>
         <div class="item">
           <input

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { onControlEnter, Radios, submits } from "../controls.js";
 import { bytesText, count } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageHeld, PageRule } from "../protocol.js";
@@ -100,15 +101,7 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
   const draft = draftOfShown.value;
   const fault = draftFault.value;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        sendDraft();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) sendDraft();
-      }}
-    >
+    <form onSubmit={submits(sendDraft)} onKeyDown={onControlEnter(sendDraft)}>
       <h3>
         <Title held={held} />
       </h3>
@@ -120,7 +113,15 @@ function Held({ held }: { readonly held: PageHeld }): JSX.Element {
           </>
         )}
       </p>
-      {held.isAnswerable && draft !== undefined && <Kinds shown={draft.kind} />}
+      {held.isAnswerable && draft !== undefined && (
+        <Radios
+          legend="What is sent"
+          name="held-kind"
+          choices={draftKinds}
+          chosen={draft.kind}
+          onChoose={(kind) => editDraft({ kind })}
+        />
+      )}
       <p class="buttons">
         <button type="button" onClick={() => release({ did: "send" })}>
           Send unchanged <kbd>r</kbd>
@@ -179,25 +180,11 @@ function TimeLeft({ held: { key } }: { readonly held: PageHeld }): JSX.Element {
   );
 }
 
-const kindWords: Readonly<Record<DraftKind, string>> = {
-  change: "change it",
-  result: "answer with a result",
-  error: "answer with an error",
-};
-
-function Kinds({ shown }: { readonly shown: DraftKind }): JSX.Element {
-  return (
-    <fieldset class="modes">
-      <legend class="unseen">What is sent</legend>
-      {(["change", "result", "error"] as const).map((kind) => (
-        <label key={kind}>
-          <input type="radio" name="held-kind" checked={kind === shown} onChange={() => editDraft({ kind })} />{" "}
-          {kindWords[kind]}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
+const draftKinds: readonly (readonly [kind: DraftKind, words: string])[] = [
+  ["change", "change it"],
+  ["result", "answer with a result"],
+  ["error", "answer with an error"],
+];
 
 /** The available faults, in the syntax of `--fault`. */
 const faults = {
@@ -240,13 +227,7 @@ function Rules(): JSX.Element {
   return (
     <div>
       <h2>Breakpoints and faults</h2>
-      <form
-        class="rule-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add(event.currentTarget);
-        }}
-      >
+      <form class="rule-form" onSubmit={submits(add)}>
         <label>
           Messages
           <select name="direction">
