@@ -1,4 +1,4 @@
-import type { JSX, TargetedSubmitEvent } from "preact";
+import type { ComponentChildren, JSX, TargetedSubmitEvent } from "preact";
 
 /** A handler that does something when a form is submitted, which stays in the page. */
 export function submits(
@@ -44,4 +44,40 @@ export function Radios<Value extends string>({
       ))}
     </fieldset>
   );
+}
+
+interface SuggestionsOptions {
+  /** The id of a suggestion without its place; the list has its plural. */
+  readonly id: string;
+  readonly shown: readonly string[];
+  readonly highlighted: number;
+  readonly onAccept: (suggestion: string) => void;
+  readonly render: (suggestion: string) => ComponentChildren;
+}
+
+/** What fits at the caret of a text. The text keeps the focus, and its keys choose: a press on a suggestion must not take it away. */
+export function Suggestions({ id, shown, highlighted, onAccept, render }: SuggestionsOptions): JSX.Element {
+  return (
+    <div id={`${id}s`} role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
+      {shown.map((suggestion, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+        <div
+          key={suggestion}
+          id={`${id}-${place}`}
+          role="option"
+          aria-selected={place === highlighted}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onAccept(suggestion)}
+        >
+          {render(suggestion)}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** The suggestion that an arrow key highlights. The text itself, at -1, comes before the first one and after the last one. */
+export function nextSuggestion(highlighted: number, key: "ArrowDown" | "ArrowUp", count: number): number {
+  const step = key === "ArrowDown" ? 1 : -1;
+  return ((highlighted + 1 + step + count + 1) % (count + 1)) - 1;
 }

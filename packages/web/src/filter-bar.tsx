@@ -3,6 +3,7 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 import { Export } from "./act/export.js";
 import { Columns } from "./columns.js";
 import { tryCall } from "./connection.js";
+import { nextSuggestion, Suggestions } from "./controls.js";
 import { Icon } from "./icons.js";
 import type { FilterTerms } from "./protocol.js";
 import { filter, filterFault, onlySpan, open, showOnlySpan, view } from "./state.js";
@@ -72,10 +73,7 @@ function onKeyDown(event: TargetedKeyboardEvent<HTMLInputElement>): void {
   const chosen = shown[highlighted.value];
   if (key === "ArrowDown" || key === "ArrowUp") {
     if (!isOpen.value) isOpen.value = true;
-    const step = key === "ArrowDown" ? 1 : -1;
-    const count = suggestions.value.length;
-    // The input itself comes before the first and after the last suggestion.
-    highlighted.value = ((highlighted.value + 1 + step + count + 1) % (count + 1)) - 1;
+    highlighted.value = nextSuggestion(highlighted.value, key, suggestions.value.length);
   } else if ((key === "Enter" || key === "Tab") && chosen !== undefined) accept(chosen);
   else if (key === "Escape" && shown.length > 0) isOpen.value = false;
   else return;
@@ -117,23 +115,16 @@ export function FilterBar(): JSX.Element {
             void open();
           }}
         />
-        {/* The input keeps the focus, and its keys choose: a press on a suggestion must not take it away. */}
-        <div id="suggestions" role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
-          {shown.map((suggestion, place) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: see above
-            <div
-              key={suggestion}
-              id={`suggestion-${place}`}
-              role="option"
-              aria-selected={place === highlighted.value}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => accept(suggestion)}
-            >
-              {suggestion}
-              {terms.value.saved.includes(suggestion) && <small>saved</small>}
-            </div>
-          ))}
-        </div>
+        <Suggestions
+          id="suggestion"
+          shown={shown}
+          highlighted={highlighted.value}
+          onAccept={accept}
+          render={(suggestion) => [
+            suggestion,
+            terms.value.saved.includes(suggestion) && <small key="saved">saved</small>,
+          ]}
+        />
       </div>
       <output id="filter-state" class={fault === undefined ? "" : "fault"}>
         {fault === undefined ? (

@@ -3,6 +3,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { nodeAt, scanJson } from "@parlance/wire";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { nextSuggestion, Suggestions } from "../controls.js";
 import { proseText } from "../format.js";
 import type { PageFault } from "../protocol.js";
 import { fieldOf, membersOf, resolved } from "./fields.js";
@@ -53,9 +54,7 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
     if (key === " " && ctrlKey) suggest(text);
     else if (ctrlKey || metaKey) return;
     else if (shown.length > 0 && (key === "ArrowDown" || key === "ArrowUp")) {
-      const step = key === "ArrowDown" ? 1 : -1;
-      // Before the first one and after the last one there is the text itself.
-      setHighlighted(((highlighted + 1 + step + shown.length + 1) % (shown.length + 1)) - 1);
+      setHighlighted(nextSuggestion(highlighted, key, shown.length));
     } else if ((key === "Enter" || key === "Tab") && chosen !== undefined) accept(chosen);
     else if (key === "Escape" && shown.length > 0) setOpen(undefined);
     else return;
@@ -83,7 +82,13 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
             onInput(value);
           }}
         />
-        <Suggestions id={id} shown={shown} highlighted={highlighted} onAccept={accept} />
+        <Suggestions
+          id={`${id}-suggestion`}
+          shown={shown}
+          highlighted={highlighted}
+          onAccept={accept}
+          render={escapeControls}
+        />
       </div>
       <div id={`${id}-faults`}>
         {unreadable !== undefined && <p class="fault">{unreadable}</p>}
@@ -94,35 +99,6 @@ export function JsonEditor({ id, text, rows, schema, faults, unreadable, onInput
         ))}
       </div>
     </>
-  );
-}
-
-interface SuggestionsOptions {
-  /** That of the text. */
-  readonly id: string;
-  readonly shown: readonly string[];
-  readonly highlighted: number;
-  readonly onAccept: (suggestion: string) => void;
-}
-
-/** What fits at the caret. The text keeps the focus, and its keys choose: a press on a suggestion must not take it away. */
-function Suggestions({ id, shown, highlighted, onAccept }: SuggestionsOptions): JSX.Element {
-  return (
-    <div id={`${id}-suggestions`} role="listbox" aria-label="Suggestions" hidden={shown.length === 0}>
-      {shown.map((suggestion, place) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: see above
-        <div
-          key={suggestion}
-          id={`${id}-suggestion-${place}`}
-          role="option"
-          aria-selected={place === highlighted}
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => onAccept(suggestion)}
-        >
-          {escapeControls(suggestion)}
-        </div>
-      ))}
-    </div>
   );
 }
 
