@@ -74,22 +74,16 @@ function write(
   lines.push({ ...line, text: opening ?? "", end: node.start + 1, foldable: true });
   for (const [index, child] of children.entries()) {
     const below = { depth: depth + 1, trail: index === children.length - 1 ? "" : "," };
-    if ("key" in child) {
-      const { key, keyStart, keyEnd } = child;
-      const written = escapeControls(literalOf({ start: keyStart, end: keyEnd }, bytes));
-      write(
-        { ...below, node: child.value, name: written, from: keyStart, pointer: `${pointer}/${pointerToken(key)}` },
-        bytes,
-        folded,
-        lines,
-      );
-    } else
-      write(
-        { ...below, node: child, name: undefined, from: child.start, pointer: `${pointer}/${index}` },
-        bytes,
-        folded,
-        lines,
-      );
+    const place =
+      "key" in child
+        ? {
+            node: child.value,
+            name: escapeControls(literalOf({ start: child.keyStart, end: child.keyEnd }, bytes)),
+            from: child.keyStart,
+            pointer: `${pointer}/${pointerToken(child.key)}`,
+          }
+        : { node: child, name: undefined, from: child.start, pointer: `${pointer}/${index}` };
+    write({ ...below, ...place }, bytes, folded, lines);
   }
   lines.push({
     ...line,
