@@ -252,11 +252,7 @@ export async function edit(): Promise<void> {
   const { row, bytes } = read ?? {};
   if (!editable.value || row?.n === undefined || bytes === undefined) return;
   const raw = new TextDecoder().decode(bytesOf(read));
-  batch(() => {
-    actFailure.value = undefined;
-    shownCall.value = undefined;
-    edited.value = { from: `frame ${row.n}`, raw, text: messageText(raw), isRaw: row.kind !== "req", ends: true };
-  });
+  openEditor({ from: `frame ${row.n}`, raw, text: messageText(raw), isRaw: row.kind !== "req" });
   focusInPanel("#edited");
 }
 
@@ -272,17 +268,15 @@ export function openRequest({ name, method, params }: Exclude<PageRequest, { fau
     choose(offer);
     return;
   }
+  const raw = ExactNumber.stringify({ jsonrpc: "2.0", id: name, method, params });
+  openEditor({ from: `@${name}`, raw, text: ExactNumber.stringify({ method, params }, 2), isRaw: false });
+}
+
+function openEditor(message: Omit<Edited, "ends">): void {
   batch(() => {
     actFailure.value = undefined;
     shownCall.value = undefined;
-    const raw = ExactNumber.stringify({ jsonrpc: "2.0", id: name, method, params });
-    edited.value = {
-      from: `@${name}`,
-      raw,
-      text: ExactNumber.stringify({ method, params }, 2),
-      isRaw: false,
-      ends: true,
-    };
+    edited.value = { ...message, ends: true };
   });
 }
 
