@@ -2,14 +2,13 @@ import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, durationText, secondsText } from "../format.js";
 import type { PageSpan, PageSpanDetail, PageSpanPart } from "../protocol.js";
-import { onlySpan, selected, showOnlySpan } from "../state.js";
+import { onlySpan, select, selected, showOnlySpan } from "../state.js";
 import { FrameLink, TableHead } from "./facts.js";
 import {
   followTimeline,
   isZoomed,
   lanesWidth,
   pan,
-  selectSpan,
   shownRange,
   span,
   timeline,
@@ -164,7 +163,7 @@ function Bar({ shown, isSelected }: BarOptions): JSX.Element {
       aria-label={isBad ? `${words}, breaks a rule` : words}
       title={words}
       style={{ top: `${lane * laneHeight + gap}px`, ...extent(at, until) }}
-      onClick={() => selectSpan(n)}
+      onClick={() => void select(n)}
       onDblClick={() => enter(shown)}
     >
       {parts.map(({ kind: part, at: begun, until: end }, index) => (
@@ -230,7 +229,7 @@ function toLane(by: 1 | -1): void {
 }
 
 function reveal(n: number): void {
-  selectSpan(n);
+  void select(n);
   document.getElementById(`span-${n}`)?.scrollIntoView({ block: "nearest" });
 }
 

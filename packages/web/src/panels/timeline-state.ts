@@ -1,7 +1,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { call, tryCall } from "../connection.js";
 import type { PageSpanDetail, PageTimeline } from "../protocol.js";
-import { duration, frame, panel, select, view } from "../state.js";
+import { duration, frame, panel, view } from "../state.js";
 
 /** Milliseconds between two reads of a growing timeline. */
 const pause = 250;
@@ -60,11 +60,6 @@ function middle(): number {
   const { at, until: end = at } = span.value ?? { at: -1 };
   const [first, last] = [Math.max(from, at), Math.min(until, end)];
   return first <= last ? (first + last) / 2 : (from + until) / 2;
-}
-
-/** Selects the first row of a span. */
-export function selectSpan(n: number): void {
-  void select(n);
 }
 
 let isReading = false;
