@@ -64,7 +64,12 @@ describe.skipIf(executablePath === undefined)("a breakpoint in the page", () => 
     await opened.expectAccessible();
     const text = panel.getByLabel("Message", { exact: true });
     await expect.poll(() => text.inputValue()).toContain('"arguments": {\n      "a": 2,');
-    await text.fill((await text.inputValue()).replace('"a": 2', '"a": 40'));
+    const held = await text.inputValue();
+    await text.fill("{");
+    const fault = panel.locator("#held-fault");
+    const colour = await fault.evaluate((element) => getComputedStyle(element).color);
+    await expect.poll(() => text.evaluate((element) => getComputedStyle(element).borderColor)).toBe(colour);
+    await text.fill(held.replace('"a": 2', '"a": 40'));
     await panel.getByRole("button", { name: /Send changed/ }).click();
     await until('"sum":43');
     await panel.getByText("No message is held").waitFor();
