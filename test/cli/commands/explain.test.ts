@@ -1,11 +1,19 @@
 import { handshakeVersions } from "@parlance/mcp";
-import { checkShape, codeReadings, messagesOf, revisionOf, revisions } from "@parlance/mcp/protocol";
+import {
+  checkShape,
+  codeReadings,
+  messagesOf,
+  methods,
+  notifications,
+  revisionOf,
+  revisions,
+} from "@parlance/mcp/protocol";
 import { rules } from "@parlance/wire";
 import { expect, test } from "vitest";
 import { leaving, probes } from "../../../packages/cli/src/commands/check/examination/examine.js";
 import { explain, topics } from "../../../packages/cli/src/commands/explain/explain.js";
 import { spanText } from "../../../packages/cli/src/commands/explain/explanation.js";
-import { notificationNotes, requestNotes } from "../../../packages/cli/src/commands/explain/messages.js";
+import { exampleOf, requestNotes } from "../../../packages/cli/src/commands/explain/messages.js";
 import { ruleExamples } from "../../../packages/cli/src/commands/explain/rules.js";
 import { opening, type Said } from "../../wire/recording/recorded.js";
 import { readAll } from "../../wire/rules/rule-case.js";
@@ -261,11 +269,11 @@ test("every example of an answer has the shape of its revision", () => {
 });
 
 test("every example of a message is one of its method", () => {
-  for (const [method, note] of [...Object.entries(requestNotes), ...Object.entries(notificationNotes)]) {
+  for (const method of [...Object.values(methods), ...Object.values(notifications)]) {
     const [{ wire = [], spec = [] } = {}] = explain(method).explanations;
     const version = /specification\/([\d-]+)\//.exec(spec[0] ?? "")?.[1] ?? "";
     expect(revisionOf(version)).toBeDefined();
-    expect(note.example(messagesOf(version)).method).toBe(method);
+    expect(exampleOf(method, messagesOf(version)).method).toBe(method);
     expect(JSON.parse(wire[0]?.raw ?? "").method).toBe(method);
   }
 });

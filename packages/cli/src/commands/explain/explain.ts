@@ -2,7 +2,6 @@ import { versions } from "@parlance/mcp";
 import { didYouMean, codes as engineCodes } from "@parlance/mcp/jsonrpc";
 import {
   codeReadings,
-  type Method,
   methodAliases,
   methods,
   notifications,
@@ -13,11 +12,9 @@ import { statusRemedy } from "../../shared/client/url-failure.js";
 import { usageFailure } from "../../shared/failure.js";
 import { codesNamed, explainErrorCode } from "./codes.js";
 import type { Explanation, Topic } from "./explanation.js";
-import { explainNotification, explainRequest, messagesOfCapability } from "./messages.js";
+import { explainMessage, messagesOfCapability } from "./messages.js";
 import { explainRevision } from "./revisions.js";
 import { explainProbe, explainRule, probeIds, ruleIds } from "./rules.js";
-
-type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 
 /** The explanations of a word. */
 export interface Explained {
@@ -91,10 +88,8 @@ export function explain(word: string): Explained {
 }
 
 function named(word: string): readonly Explanation[] {
-  const request = requestNames.find((name): name is Method => name === word);
-  if (request !== undefined) return [explainRequest(request)];
-  const notification = notificationNames.find((name): name is NotificationMethod => name === word);
-  if (notification !== undefined) return [explainNotification(notification)];
+  const method = [...requestNames, ...notificationNames].find((name) => name === word);
+  if (method !== undefined) return [explainMessage(method)];
   const revision = revisionOf(word);
   if (revision !== undefined) return [explainRevision(revision)];
   const rule = explainRule(word) ?? explainProbe(word);
