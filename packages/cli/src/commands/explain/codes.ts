@@ -24,7 +24,7 @@ function plain(name: string): string {
 
 function readingOf(reading: DescribedCode): Explanation {
   const { code, name, meaning, vocabulary, revisions, instead, methods } = reading;
-  const { fault, message, data } = codeNotes.get(name) ?? { fault: unknownFault };
+  const { fault, message, data } = codeNotes[name] ?? { fault: unknownFault };
   const error = { code, message: message ?? name, ...(data !== undefined && { data }) };
   const { range, meaning: inRange } = explainRange(code);
   return {
@@ -68,7 +68,7 @@ function specOf({ name, vocabulary, revisions }: DescribedCode): readonly string
   if (vocabulary === "json-rpc") return ["https://www.jsonrpc.org/specification#error_object"];
   if (vocabulary === "lsp") return ["https://microsoft.github.io/language-server-protocol/specification#errorCodes"];
   if (vocabulary !== "specification") return [specPage(latest.version, "basic#error-codes")];
-  return [specPage(revisions[0] ?? latest.version, codeNotes.get(name)?.page ?? "basic#error-codes")];
+  return [specPage(revisions[0] ?? latest.version, codeNotes[name]?.page ?? "basic#error-codes")];
 }
 
 /** Notes on a meaning of a code, besides those of the library. */
@@ -86,96 +86,70 @@ const caller = (look: string): string => `the caller: ${look}`;
 const receiver = (look: string): string => `the receiver: ${look}`;
 
 /** Notes by name, because several codes share a name. */
-const codeNotes: ReadonlyMap<string, CodeNote> = new Map<string, CodeNote>([
-  [
-    "ParseError",
-    {
-      fault: "the sender of the frame before it: half a line, two lines, a log among messages, or invalid UTF-8",
-      message: "Parse error",
+const codeNotes: Readonly<Record<string, CodeNote>> = {
+  ParseError: {
+    fault: "the sender of the frame before it: half a line, two lines, a log among messages, or invalid UTF-8",
+    message: "Parse error",
+  },
+  InvalidRequest: {
+    fault: caller('jsonrpc must be "2.0", the id a string or an integer, and not used already'),
+    message: "Invalid Request",
+  },
+  MethodNotFound: {
+    fault: caller("check the spelling of the method, and whether the other side declared its capability"),
+    message: "Method not found",
+  },
+  InvalidParams: {
+    fault: caller("compare the params with the schema, and the names with the lists"),
+    message: "Unknown tool: ad",
+  },
+  InternalError: {
+    fault: receiver("the reason is in its log; the caller does not receive it"),
+    message: "Internal error",
+  },
+  ResourceNotFound: {
+    fault: caller("list the resources again"),
+    message: "Resource not found",
+    data: { uri: "file:///gone.txt" },
+    page: "server/resources#error-handling",
+  },
+  URLElicitationRequired: {
+    fault: "neither side: the user has to open a URL first",
+    page: "client/elicitation#url-elicitation-required-error",
+    message: "Sign in first",
+    data: {
+      elicitations: [{ mode: "url", elicitationId: "e-1", url: "https://example.com/sign-in", message: "Sign in" }],
     },
-  ],
-  [
-    "InvalidRequest",
-    {
-      fault: caller('jsonrpc must be "2.0", the id a string or an integer, and not used already'),
-      message: "Invalid Request",
-    },
-  ],
-  [
-    "MethodNotFound",
-    {
-      fault: caller("check the spelling of the method, and whether the other side declared its capability"),
-      message: "Method not found",
-    },
-  ],
-  [
-    "InvalidParams",
-    {
-      fault: caller("compare the params with the schema, and the names with the lists"),
-      message: "Unknown tool: ad",
-    },
-  ],
-  [
-    "InternalError",
-    { fault: receiver("the reason is in its log; the caller does not receive it"), message: "Internal error" },
-  ],
-  [
-    "ResourceNotFound",
-    {
-      fault: caller("list the resources again"),
-      message: "Resource not found",
-      data: { uri: "file:///gone.txt" },
-      page: "server/resources#error-handling",
-    },
-  ],
-  [
-    "URLElicitationRequired",
-    {
-      fault: "neither side: the user has to open a URL first",
-      page: "client/elicitation#url-elicitation-required-error",
-      message: "Sign in first",
-      data: {
-        elicitations: [{ mode: "url", elicitationId: "e-1", url: "https://example.com/sign-in", message: "Sign in" }],
-      },
-    },
-  ],
-  [
-    "HeaderMismatch",
-    {
-      fault: "the client, or a proxy that removes headers",
-      message: "Header mismatch: Mcp-Method says tools/list, the body tools/call",
-    },
-  ],
-  [
-    "MissingRequiredClientCapability",
-    {
-      fault: "neither side: the call requires a capability that the client does not declare",
-      message: "Missing required client capability: elicitation.form",
-      data: { requiredCapabilities: { elicitation: { form: {} } } },
-    },
-  ],
-  [
-    "UnsupportedProtocolVersion",
-    {
-      fault: "neither side: the client retries with one of data.supported",
-      message: "Unsupported protocol version",
-      data: { supported: [latest.version], requested: "1900-01-01" },
-    },
-  ],
-  [
-    "UserRejected",
-    { fault: "neither side: the user refused", message: "User rejected sampling request", page: "client/sampling" },
-  ],
-  ["ToolNotFound", { fault: caller("list the tools again") }],
-  ["ToolExecutionFailed", { fault: receiver("the tool failed; a result with isError would have told the model why") }],
-  ["ResourceUnavailable", { fault: receiver("try again later") }],
-  ["InvalidResourceURI", { fault: caller("write an absolute URI, with its scheme") }],
-  ["PromptNotFound", { fault: caller("list the prompts again") }],
-  ["Unauthorized", { fault: caller("send a token, or one with more permissions") }],
-  ["RateLimitExceeded", { fault: caller("wait, and send fewer requests") }],
-  ["Forbidden", { fault: caller("send a key or token with these scopes") }],
-  ["Too many requests", { fault: caller("wait for responses, then retry") }],
-  ["Request cancelled", { fault: "neither side: the caller cancelled the request" }],
-  ["SessionNotFound", { fault: "neither side: the client opens a new session" }],
-  ["Reserved", { fault: receiver("this code is reserved and must not be sent") }],
-]);
+  },
+  HeaderMismatch: {
+    fault: "the client, or a proxy that removes headers",
+    message: "Header mismatch: Mcp-Method says tools/list, the body tools/call",
+  },
+  MissingRequiredClientCapability: {
+    fault: "neither side: the call requires a capability that the client does not declare",
+    message: "Missing required client capability: elicitation.form",
+    data: { requiredCapabilities: { elicitation: { form: {} } } },
+  },
+  UnsupportedProtocolVersion: {
+    fault: "neither side: the client retries with one of data.supported",
+    message: "Unsupported protocol version",
+    data: { supported: [latest.version], requested: "1900-01-01" },
+  },
+  UserRejected: {
+    fault: "neither side: the user refused",
+    message: "User rejected sampling request",
+    page: "client/sampling",
+  },
+  ToolNotFound: { fault: caller("list the tools again") },
+  ToolExecutionFailed: { fault: receiver("the tool failed; a result with isError would have told the model why") },
+  ResourceUnavailable: { fault: receiver("try again later") },
+  InvalidResourceURI: { fault: caller("write an absolute URI, with its scheme") },
+  PromptNotFound: { fault: caller("list the prompts again") },
+  Unauthorized: { fault: caller("send a token, or one with more permissions") },
+  RateLimitExceeded: { fault: caller("wait, and send fewer requests") },
+  Forbidden: { fault: caller("send a key or token with these scopes") },
+  "Too many requests": { fault: caller("wait for responses, then retry") },
+  "Request cancelled": { fault: "neither side: the caller cancelled the request" },
+  SessionNotFound: { fault: "neither side: the client opens a new session" },
+  Reserved: { fault: receiver("this code is reserved and must not be sent") },
+};
