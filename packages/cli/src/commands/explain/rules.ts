@@ -3,14 +3,7 @@ import { type JsonObject, type Method, messagesOf, methods, type Revision, revis
 import { type Level, levelOf, type Requirement, type Rule, rules, sentenceOf, specOf } from "@parlance/wire";
 import { leaving, probes } from "../check/examination/examine.js";
 import type { Probe } from "../check/examination/probe.js";
-import {
-  type Explanation,
-  facts,
-  type QuotedSentence,
-  spanText,
-  versionsWhere,
-  type WireExample,
-} from "./explanation.js";
+import { type Explanation, facts, type QuotedSentence, spanText, type WireExample } from "./explanation.js";
 import { mends } from "./mends.js";
 
 /** The ids of all rules. */
@@ -20,26 +13,11 @@ export const ruleIds: readonly string[] = rules.map(({ id }) => id);
 export function explainRule(word: string): Explanation | undefined {
   const rule = rules.find(({ id }) => id === word.toUpperCase());
   if (rule === undefined) return undefined;
-  const { id, demands, doubt, on, applies = () => true } = rule;
-  const sentences = sentencesOf(rule, revisions.filter(applies));
-  const level = strongestOf(rule, sentences);
-  return {
-    topic: "rule",
-    name: id,
-    title: titleOf[level],
-    says: demands,
-    facts: facts({
-      in: spanText(versionsWhere(applies)),
-      "looks at": subjects[on],
-      "at fault": level === "must" ? faults[on] : undefined,
-      "a note": doubt === undefined ? undefined : `because ${doubt}`,
-      "to mend": mends[id]?.says,
-      code: mends[id]?.code,
-    }),
-    sentences,
-    wire: ruleExamples[id] ?? [],
-    spec: [...new Set(sentences.map(({ spec }) => spec))],
-  };
+  const { on, applies = () => true } = rule;
+  return explainRequirement("rule", rule, revisions.filter(applies), (level) => ({
+    "looks at": subjects[on],
+    "at fault": level === "must" ? faults[on] : undefined,
+  }));
 }
 
 const subjects: Readonly<Record<Rule["on"], string>> = {
@@ -65,31 +43,40 @@ export const probeIds: readonly string[] = all.map(({ id }) => id);
 export function explainProbe(word: string): Explanation | undefined {
   const probe = all.find(({ id }) => id === word.toUpperCase());
   if (probe === undefined) return undefined;
-  const { id, demands, doubt, applies = () => true } = probe;
-  const [overChannel, overHttp] = [havingOf("channel"), havingOf("http")];
-  const having = revisions.filter((each) => overChannel.includes(each) || overHttp.includes(each));
-  const sentences = sentencesOf(probe, having);
+  const { applies = () => true } = probe;
+  const isOver = (transport: "channel" | "http"): boolean => revisions.some((each) => applies(each, transport));
+  const having = revisions.filter((each) => applies(each, "channel") || applies(each, "http"));
+  return explainRequirement("probe", probe, having, () => ({
+    over: !isOver("channel") ? "HTTP" : !isOver("http") || probe === leaving ? "stdio" : "every transport",
+  }));
+}
+
+/** @param more the facts that only this topic has, by the strongest level of the requirement */
+function explainRequirement(
+  topic: "rule" | "probe",
+  requirement: Requirement,
+  having: readonly Revision[],
+  more: (level: Level) => Readonly<Record<string, string | undefined>>,
+): Explanation {
+  const { id, demands, doubt } = requirement;
+  const sentences = sentencesOf(requirement, having);
+  const level = strongestOf(requirement, sentences);
   return {
-    topic: "probe",
+    topic,
     name: id,
-    title: titleOf[strongestOf(probe, sentences)],
+    title: titleOf[level],
     says: demands,
     facts: facts({
       in: spanText(having.map(({ version }) => version)),
-      over:
-        overChannel.length === 0 ? "HTTP" : overHttp.length === 0 || probe === leaving ? "stdio" : "every transport",
+      ...more(level),
       "a note": doubt === undefined ? undefined : `because ${doubt}`,
       "to mend": mends[id]?.says,
       code: mends[id]?.code,
     }),
     sentences,
-    wire: [],
+    wire: ruleExamples[id] ?? [],
     spec: [...new Set(sentences.map(({ spec }) => spec))],
   };
-
-  function havingOf(transport: "channel" | "http"): readonly Revision[] {
-    return revisions.filter((revision) => applies(revision, transport));
-  }
 }
 
 /** The sentences of a rule or probe, newest first, each with its address in the newest revision that has it. */
