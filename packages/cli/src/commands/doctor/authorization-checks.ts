@@ -1,9 +1,9 @@
-import { isObject } from "@parlance/mcp/protocol";
 import {
   badTokens,
   challengeParameter,
   covers,
   isOauthChallenge,
+  jsonObjectIn,
   metadataPlaces,
 } from "../../shared/client/protected-resource.js";
 import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages } from "../../shared/client/sign-in.js";
@@ -145,8 +145,7 @@ async function metadataResult(
       rule,
       seen,
     );
-  const value = jsonOf(found.text);
-  const { resource, authorization_servers: servers } = isObject(value) ? value : {};
+  const { resource, authorization_servers: servers } = jsonObjectIn(found.text) ?? {};
   onMetadata({ resource, authorization_servers: servers });
   if (typeof resource !== "string" || !covers(resource, url))
     return failed(
@@ -225,8 +224,7 @@ function tokenResult(
 function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, payload, signature] = token.split(".");
   if (payload === undefined || signature === undefined) return undefined;
-  const claims = jsonOf(Buffer.from(payload, "base64url").toString());
-  return isObject(claims) ? claims : undefined;
+  return jsonObjectIn(Buffer.from(payload, "base64url").toString());
 }
 
 /** Without metadata of any kind, the server may have keys of its own and no authorization server. */
@@ -277,8 +275,7 @@ async function tokenEndpointResult({ metadata }: ExaminedSignIn, send: Send): Pr
   const rule = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2";
   const remedy = "an invalid code has to be refused with 400 and an `error` in JSON";
   if (http === undefined) return failed(`${url}: ${why}`, "it has to be reachable from where clients run", rule);
-  const value = jsonOf(http.text);
-  const error = isObject(value) ? value.error : undefined;
+  const error = jsonObjectIn(http.text)?.error;
   if (http.status >= 400 && http.status < 500 && typeof error === "string")
     return { state: "ok", says: `refuses an invalid code with ${error}` };
   const type = http.headers.get("content-type") ?? "no Content-Type";
@@ -303,14 +300,6 @@ async function badTokenResult(url: URL, send: Send): Promise<CheckResult> {
     return failed(`a token ${what} gets ${http.status}`, remedy, rule, excerptOf(http.text));
   }
   return { state: "ok", says: "refused with 401" };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // The result describes it.
-  }
 }
 
 function excerptOf(text: string): readonly string[] {

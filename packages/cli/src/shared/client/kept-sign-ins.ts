@@ -1,6 +1,7 @@
 import type { StoredCredentials } from "@parlance/mcp/auth";
 import type { FileTokenStore } from "@parlance/mcp/auth-node";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
+import { covers } from "./protected-resource.js";
 import { credentialsFile } from "./sign-in.js";
 
 /** A stored sign-in. */
@@ -23,14 +24,6 @@ export async function signInsAt(store: FileTokenStore, url?: URL): Promise<reado
   return entries
     .filter(([, { tokens, resource }]) => tokens !== undefined && (url === undefined || covers(resource, url)))
     .map(([key, credentials]) => ({ key, credentials, lines: linesOf(credentials) }));
-}
-
-/** Whether a URL belongs to a resource, which may be the whole origin. */
-function covers(resource: string, url: URL): boolean {
-  if (!URL.canParse(resource)) return false;
-  const { origin, pathname } = new URL(resource);
-  const below = pathname.endsWith("/") ? pathname : `${pathname}/`;
-  return origin === url.origin && `${url.pathname}/`.startsWith(below);
 }
 
 function linesOf({ resource, issuer, client, tokens }: StoredCredentials): readonly string[] {

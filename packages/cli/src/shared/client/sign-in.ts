@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DeviceCodeOptions, OAuthOptions, SignInError, SignInStep, TokenStore } from "@parlance/mcp/auth";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
-import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { shellWord } from "../output/shell-word.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
 import { stateDirectory } from "../user-directories.js";
-import { covers } from "./protected-resource.js";
+import { covers, jsonObjectIn } from "./protected-resource.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;
 type Fetch = ReturnType<Authorization>;
@@ -108,7 +107,7 @@ export async function examineSignIn(url: URL): Promise<ExaminedSignIn> {
   const watched: Fetch = async (at, init) => {
     const response = await reached(at, init);
     if (response.ok && /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/.test(at.pathname))
-      examined.metadata = asObject(await response.clone().text());
+      examined.metadata = jsonObjectIn(await response.clone().text()) ?? {};
     return response;
   };
   const authorize = async (authorization: URL): Promise<never> => {
@@ -125,15 +124,6 @@ export async function examineSignIn(url: URL): Promise<ExaminedSignIn> {
     if (examined.authorization === undefined && failure !== undefined) examined.failure = failure;
   }
   return examined;
-}
-
-function asObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {}; // The sign-in reports the error.
-  }
 }
 
 /** Options of using stored tokens. */

@@ -1,10 +1,11 @@
-import { isObject, type JsonObject, mcpHeaders, methods } from "@parlance/mcp/protocol";
+import { type JsonObject, mcpHeaders, methods } from "@parlance/mcp/protocol";
 import { byEra, type RawReply, type RawRequest } from "@parlance/wire";
 import {
   badTokens,
   challengeParameter,
   covers,
   isOauthChallenge,
+  jsonObjectIn,
   metadataPlaces,
 } from "../../../../shared/client/protected-resource.js";
 import { asNote, failed, type Probe, type ProbeOutcome, passed, quoted, type Subject, skipped } from "../probe.js";
@@ -272,8 +273,8 @@ async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly 
   for (const place of metadataPlaces(url, refusal).filter(({ origin }) => origin === url.origin)) {
     const headers = { accept: "application/json", authorization: "", ...withoutMcp };
     const { http } = await subject.send("", undefined, { method: "GET", url: place.href, headers });
-    const value = http?.status === 200 ? jsonOf(http.text) : undefined;
-    if (isObject(value)) found.push({ place, value });
+    const value = http?.status === 200 ? jsonObjectIn(http.text) : undefined;
+    if (value !== undefined) found.push({ place, value });
   }
   return found;
 }
@@ -333,12 +334,4 @@ function namesServer({ place, value: { resource } }: Metadata, url: URL): ProbeO
 
 function isRoot({ pathname }: URL): boolean {
   return pathname === "/.well-known/oauth-protected-resource";
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // Not metadata.
-  }
 }
