@@ -10,31 +10,17 @@ import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages 
 import { keyRemedy, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
-import { type Check, type CheckResult, type Endpoint, type HttpReply, initialize } from "./check.js";
+import type { Check, CheckResult } from "./check.js";
+import { type Endpoint, excerptOf, type HttpReply, initialize, send } from "./exchange.js";
 
 const page = "https://modelcontextprotocol.io/specification/latest/basic/authorization";
-
-/** Sends a request. Never rejects: without a response, it resolves to the reason. */
-export type Send = (
-  url: URL,
-  request: {
-    readonly method: "GET" | "POST";
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: string;
-  },
-) => Promise<{ readonly http?: HttpReply | undefined; readonly why: string }>;
 
 /**
  * Checks of the authorization of a server that responds with 401: everything a client needs before a user signs in. The checks
  * register no client and sign no user in.
  * @param isRefused whether the response to the headers of the endpoint is 401, so that a token among them is compared with the metadata
  */
-export function authorizationChecks(
-  endpoint: Endpoint,
-  answer: HttpReply,
-  send: Send,
-  isRefused: boolean,
-): readonly Check[] {
+export function authorizationChecks(endpoint: Endpoint, answer: HttpReply, isRefused: boolean): readonly Check[] {
   let signIn: Promise<ExaminedSignIn> | undefined;
   const examined = (): Promise<ExaminedSignIn> => {
     signIn ??= examineSignIn(endpoint.url);
@@ -50,25 +36,25 @@ export function authorizationChecks(
         name: "challenge",
         run: async () => ({ state: "ok", says: `${challenge}: keys of its own`, notes: [keyRemedy] }),
       },
-      badTokenCheck(endpoint.url, send),
+      badTokenCheck(endpoint),
     ];
   return [
     { name: "challenge", run: async () => challengeResult(answer) },
     {
       name: "metadata",
-      run: () => metadataResult(endpoint.url, answer, send, (metadata) => (named = metadata)),
+      run: () => metadataResult(endpoint, answer, (metadata) => (named = metadata)),
     },
     ...(token === undefined ? [] : [{ name: "token", run: async () => tokenResult(token, endpoint.url, named) }]),
     { name: "sign-in", run: async () => signInResult(await examined()) },
     { name: "client id", run: async () => clientIdResult(await examined()) },
-    { name: "token request", run: async () => tokenEndpointResult(await examined(), send) },
-    badTokenCheck(endpoint.url, send),
+    { name: "token request", run: async () => tokenEndpointResult(await examined(), endpoint.timeout) },
+    badTokenCheck(endpoint),
   ];
 }
 
 /** Whether a server refuses tokens that are none. */
-export function badTokenCheck(url: URL, send: Send): Check {
-  return { name: "bad tokens", run: () => badTokenResult(url, send) };
+export function badTokenCheck(endpoint: Pick<Endpoint, "url" | "timeout">): Check {
+  return { name: "bad tokens", run: () => badTokenResult(endpoint) };
 }
 
 /** A sign-in of the user, as `parlance login` does it: some faults show only then. */
@@ -83,7 +69,7 @@ export function loginCheck(url: URL): Check {
         const refused = signInErrorOf(error);
         if (refused !== undefined) return failedStep(refused.failure);
         const { message, remedy, seen, exitCode } = toFailureAtUrl(error, "opening");
-        return { state: "failed", says: message, seen, exitCode, ...(remedy !== undefined && { remedy }) };
+        return { state: "failed", says: message, seen, exitCode, remedy };
       }
     },
   };
@@ -126,15 +112,14 @@ interface NamedInMetadata {
 }
 
 async function metadataResult(
-  url: URL,
+  { url, timeout }: Endpoint,
   answer: HttpReply,
-  send: Send,
   onMetadata: (metadata: NamedInMetadata) => void,
 ): Promise<CheckResult> {
   const rule = "https://www.rfc-editor.org/rfc/rfc9728#section-3.3";
   const headers = { accept: "application/json", origin: "http://localhost:6274" };
   const replies = await Promise.all(
-    metadataPlaces(url, answer).map(async (at) => ({ at, ...(await send(at, { method: "GET", headers })) })),
+    metadataPlaces(url, answer).map(async (at) => ({ at, ...(await send(at, timeout, { method: "GET", headers })) })),
   );
   const seen = replies.map(({ at, http, why }) => `${at.href}: ${http?.status ?? why}`);
   const found = replies.find(({ http }) => http?.status === 200)?.http;
@@ -257,7 +242,7 @@ function clientIdResult({ metadata }: ExaminedSignIn): CheckResult {
 }
 
 /** Whether the token endpoint refuses an invalid code, in JSON. */
-async function tokenEndpointResult({ metadata }: ExaminedSignIn, send: Send): Promise<CheckResult> {
+async function tokenEndpointResult({ metadata }: ExaminedSignIn, timeout: number): Promise<CheckResult> {
   const url = metadata?.token_endpoint;
   if (typeof url !== "string" || !URL.canParse(url)) return nothing;
   const fields = {
@@ -267,7 +252,7 @@ async function tokenEndpointResult({ metadata }: ExaminedSignIn, send: Send): Pr
     code_verifier: "none",
   };
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
-  const { http, why } = await send(new URL(url), {
+  const { http, why } = await send(new URL(url), timeout, {
     method: "POST",
     headers,
     body: new URLSearchParams(fields).toString(),
@@ -282,7 +267,7 @@ async function tokenEndpointResult({ metadata }: ExaminedSignIn, send: Send): Pr
   return failed(`${url} answers an invalid code with ${http.status} and ${type}`, remedy, rule, excerptOf(http.text));
 }
 
-async function badTokenResult(url: URL, send: Send): Promise<CheckResult> {
+async function badTokenResult({ url, timeout }: Pick<Endpoint, "url" | "timeout">): Promise<CheckResult> {
   const rule = `${page}#token-handling`;
   for (const [what, token] of Object.entries(badTokens)) {
     const headers = {
@@ -290,7 +275,7 @@ async function badTokenResult(url: URL, send: Send): Promise<CheckResult> {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     };
-    const { http, why } = await send(url, { method: "POST", headers, body: initialize() });
+    const { http, why } = await send(url, timeout, { method: "POST", headers, body: initialize() });
     if (http === undefined) return failed(`no answer to a token ${what}: ${why}`, "answer 401", rule);
     if (http.status === 401) continue;
     const remedy =
@@ -300,8 +285,4 @@ async function badTokenResult(url: URL, send: Send): Promise<CheckResult> {
     return failed(`a token ${what} gets ${http.status}`, remedy, rule, excerptOf(http.text));
   }
   return { state: "ok", says: "refused with 401" };
-}
-
-function excerptOf(text: string): readonly string[] {
-  return text.trim() === "" ? [] : [text.trim().slice(0, 200)];
 }

@@ -1,27 +1,4 @@
-import { latestHandshake } from "@parlance/mcp";
-import { messagesOf, methods } from "@parlance/mcp/protocol";
-import type { RawReply } from "@parlance/wire";
 import { exitCodes } from "../../shared/exit-codes.js";
-import type { Header } from "../../shared/target/configured-target.js";
-
-/** The URL, headers and timeout of the requests to an endpoint. */
-export interface Endpoint {
-  readonly url: URL;
-  readonly headers: readonly Header[];
-  /** The timeout of a request, in milliseconds. */
-  readonly timeout: number;
-}
-
-/** The request that every MCP server on HTTP answers, as it is sent. */
-export function initialize(): string {
-  const { version } = latestHandshake;
-  const clientInfo = { name: "parlance doctor", version: "0.1.0" };
-  const params = { protocolVersion: version, capabilities: {}, clientInfo };
-  return JSON.stringify(messagesOf(version).request(1, methods.initialize, params));
-}
-
-/** The response of an endpoint, with the beginning of its body. */
-export type HttpReply = Pick<NonNullable<RawReply["http"]>, "status" | "headers" | "text">;
 
 /** The result of a check. */
 export interface CheckResult {
@@ -34,7 +11,7 @@ export interface CheckResult {
   /** Remarks that are not faults. */
   readonly notes?: readonly string[];
   /** The remedy. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** The address of the broken requirement. */
   readonly rule?: string;
   /** Further checks, which run before the remaining ones. */
@@ -45,6 +22,11 @@ export interface CheckResult {
   readonly exitCode?: number;
   /** The shown duration in milliseconds. Default: that of the check. */
   readonly took?: number;
+}
+
+/** The result of a check that a target has failed. */
+export function failed(says: string, remedy: string | undefined): CheckResult {
+  return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
 /** A check of a target. */

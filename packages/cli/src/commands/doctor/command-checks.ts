@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { delimiter, extname, resolve } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
-import { exitCodes } from "../../shared/exit-codes.js";
-import type { Check, CheckResult } from "./check.js";
+import { type Check, type CheckResult, failed } from "./check.js";
 
 /** Checks that the command and the script that it runs exist. */
 export function commandCheck(command: string, args: readonly string[]): Check {
@@ -38,10 +37,6 @@ function missingFile(args: readonly string[]): CheckResult | undefined {
   const script = args.find((arg) => !arg.startsWith("-"));
   if (script === undefined || !scripts.has(extname(script)) || existsSync(script)) return undefined;
   return failed(`there is no file ${resolve(script)}`, "check the path, and the folder in which this is started");
-}
-
-function failed(says: string, remedy: string): CheckResult {
-  return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
 }
 
 /** The file that the system would start. */

@@ -1,21 +1,20 @@
 import { clientLimits, codes, decode, Problem } from "@parlance/mcp/jsonrpc";
-import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
+import type { RawReply } from "@parlance/wire";
 import { challengeParameter, isOauthChallenge } from "../../shared/client/protected-resource.js";
 import { hasAuthorization } from "../../shared/client/sign-in.js";
-import { innermost, remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
+import { remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
-import { authorizationChecks, badTokenCheck, type Send } from "./authorization-checks.js";
-import { type Check, type CheckResult, type Endpoint, initialize } from "./check.js";
-
-type RawResponse = NonNullable<RawReply["http"]>;
+import { authorizationChecks, badTokenCheck } from "./authorization-checks.js";
+import { type Check, type CheckResult, failed } from "./check.js";
+import { type Endpoint, excerptOf, exchange, type HttpReply, initialize, reasonOf } from "./exchange.js";
 
 /**
  * Whether HTTP is spoken, and whether it is MCP that it carries.
  * @param isSignedIn whether the token of the endpoint is from a sign-in: then the sign-in is examined too, besides its outcome
  */
 export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Check[] {
-  let answer: RawResponse | undefined;
+  let answer: HttpReply | undefined;
   return [
     {
       name: "HTTP answers",
@@ -28,15 +27,12 @@ export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Ch
         const isRefused = status === 401;
         const isAccepted = hasAuthorization(endpoint.headers) && !isRefused;
         const without = isAccepted ? await askWithoutToken(endpoint) : answer;
-        const send = senderOf(endpoint.timeout);
         const isOpen = without !== undefined && without.status < 400 && without !== answer;
         return {
           state: "ok",
           ...(without?.status === 401 && {
             next:
-              isRefused || isSignedIn
-                ? authorizationChecks(endpoint, without, send, isRefused)
-                : [badTokenCheck(endpoint.url, send)],
+              isRefused || isSignedIn ? authorizationChecks(endpoint, without, isRefused) : [badTokenCheck(endpoint)],
           }),
           ...(isOpen && { notes: ["it answers without the token too"] }),
           says: [`POST: ${status}`, statusText, typeOf(answer)].filter((word) => word !== "").join(" "),
@@ -58,8 +54,7 @@ function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): CheckR
     return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
   }
   const words = reasonOf(error);
-  const remedy = remedyForWords(words);
-  return { state: "failed", says: words, exitCode: exitCodes.unreachable, ...(remedy !== undefined && { remedy }) };
+  return { state: "failed", says: words, exitCode: exitCodes.unreachable, remedy: remedyForWords(words) };
 }
 
 /** Sends `initialize`, and ends the session that it opens. */
@@ -67,27 +62,18 @@ async function ask(endpoint: Endpoint): Promise<RawReply> {
   return exchange(endpoint, {}, initialize());
 }
 
-async function askWithoutToken(endpoint: Endpoint): Promise<RawResponse | undefined> {
+async function askWithoutToken(endpoint: Endpoint): Promise<HttpReply | undefined> {
   const headers = endpoint.headers.filter((header) => !hasAuthorization([header]));
   return (await ask({ ...endpoint, headers })).http;
 }
 
-/** One exchange with the beginning of its response. Never rejects. */
-async function exchange({ url, headers, timeout }: Endpoint, request: RawRequest, body = ""): Promise<RawReply> {
-  const writer = new EntryWriter(() => undefined);
-  const client = new RawHttp({ url: url.href, headers, timeout, writer, session: "1" });
-  const reply = await client.send(body, undefined, { ...request, read: "beginning" });
-  await client.close();
-  return reply;
-}
-
 /** The media type of a response, without parameters. */
-function typeOf({ headers }: RawResponse): string {
+function typeOf({ headers }: HttpReply): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
   return type.trim().toLowerCase();
 }
 
-async function judge(answer: RawResponse, endpoint: Endpoint): Promise<CheckResult> {
+async function judge(answer: HttpReply, endpoint: Endpoint): Promise<CheckResult> {
   const { status, text } = answer;
   const type = typeOf(answer);
   if (status === 401) return { ...refused(answer), remedy: accessRemedy(answer, endpoint) };
@@ -110,7 +96,7 @@ async function judge(answer: RawResponse, endpoint: Endpoint): Promise<CheckResu
 const notMcp = "this is not an MCP endpoint: its path is often /mcp, or /sse on old servers";
 
 /** Whether a response is one of MCP. Other programs may report an unknown path in JSON-RPC, too, but not an unknown method. */
-function isMcp(answer: RawResponse): boolean {
+function isMcp(answer: HttpReply): boolean {
   const { status, text } = answer;
   const type = typeOf(answer);
   if (type === "text/event-stream") return status === 200;
@@ -120,17 +106,12 @@ function isMcp(answer: RawResponse): boolean {
   return status !== 404 || ("error" in message && message.error.code === codes.methodNotFound);
 }
 
-function refused({ status, statusText, text }: RawResponse): CheckResult {
-  const seen = text.trim() === "" ? [] : [text.trim().slice(0, 200)];
-  return { ...failed(`status ${status} ${statusText}`.trim(), statusRemedy(status) ?? notMcp), seen };
-}
-
-function failed(says: string, remedy: string): CheckResult {
-  return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
+function refused({ status, statusText, text }: HttpReply): CheckResult {
+  return { ...failed(`status ${status} ${statusText}`.trim(), statusRemedy(status) ?? notMcp), seen: excerptOf(text) };
 }
 
 /** How to authenticate: with a sign-in where the server has OAuth, otherwise with a header. */
-function accessRemedy(answer: RawResponse, { url, headers }: Endpoint): string {
+function accessRemedy(answer: HttpReply, { url, headers }: Endpoint): string {
   const header = statusRemedy(401) ?? "";
   if (!isOauthChallenge(answer)) return header;
   if (hasAuthorization(headers)) return "the token is refused: see above";
@@ -141,18 +122,10 @@ function accessRemedy(answer: RawResponse, { url, headers }: Endpoint): string {
     : `${login}, or ${header}`;
 }
 
-/** Sends the requests of checks, without the headers of the user: they may hold a token. */
-export function senderOf(timeout: number): Send {
-  return async (url, { method, headers = {}, body }) => {
-    const { http, error, silence } = await exchange({ url, headers: [], timeout }, { method, headers }, body);
-    return { http, why: error === undefined ? (silence ?? "") : reasonOf(error) };
-  };
-}
-
 /** The usual paths of endpoints, for suggestions. */
 const usualPaths: readonly string[] = ["/mcp", "/sse", "/"];
 
-async function elsewhere(answer: RawResponse, endpoint: Endpoint): Promise<CheckResult> {
+async function elsewhere(answer: HttpReply, endpoint: Endpoint): Promise<CheckResult> {
   if (await isOldStream(endpoint)) return { state: "ok", says: "HTTP+SSE, the transport of the first revision" };
   for (const path of usualPaths) {
     const url = new URL(path, endpoint.url);
@@ -171,9 +144,4 @@ async function isOldStream(endpoint: Endpoint): Promise<boolean> {
   const { http } = await exchange(endpoint, { method: "GET" });
   if (http === undefined) return false;
   return http.status === 200 && typeOf(http) === "text/event-stream" && /^event: ?endpoint\b/m.test(http.text);
-}
-
-function reasonOf(error: unknown): string {
-  const inner = innermost(error);
-  return inner instanceof Error ? inner.message : String(inner);
 }

@@ -61,14 +61,7 @@ async function listed(examined: Examined, list: OfferedList): Promise<CheckResul
     const advice = isUnknown ? mend : isOnlyLate ? `${mend}; ${remedy}` : remedy;
     const code = error instanceof RpcError ? exitCodes.violations : exitCode;
     const isOver = error instanceof LocalError && error.reason === "closed";
-    return {
-      state: "failed",
-      says: message,
-      seen,
-      exitCode: code,
-      ...(advice !== undefined && { remedy: advice }),
-      ...(isOver && { isFatal: true }),
-    };
+    return { state: "failed", says: message, seen, exitCode: code, remedy: advice, ...(isOver && { isFatal: true }) };
   }
 }
 

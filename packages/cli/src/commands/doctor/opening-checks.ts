@@ -35,7 +35,7 @@ export function startsCheck(examined: Examined): Check {
 }
 
 function unstarted({ message, seen, remedy, exitCode }: Failure): CheckResult {
-  return { state: "failed", says: message, seen, exitCode, ...(remedy !== undefined && { remedy }) };
+  return { state: "failed", says: message, seen, exitCode, remedy };
 }
 
 function died(how: string, stderr: readonly string[], at: Pick<CheckResult, "took">): CheckResult {
@@ -127,13 +127,7 @@ function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Exam
     url === undefined ? (missingVariableRemedy(stderr) ?? remedy) : `it seems to serve HTTP: parlance doctor ${url}`;
   const evidence =
     stderr.length === 0 || seen.length > 0 ? seen : ["its last lines on stderr:", ...stderr.slice(-mostLines)];
-  return {
-    state: "failed",
-    says: message,
-    seen: evidence,
-    exitCode,
-    ...(elsewhere !== undefined && { remedy: elsewhere }),
-  };
+  return { state: "failed", says: message, seen: evidence, exitCode, remedy: elsewhere };
 }
 
 /** Checks which revisions the server supports, in both eras. */

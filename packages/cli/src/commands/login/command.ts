@@ -14,7 +14,6 @@ import { count } from "../../shared/output/quantities.js";
 import { type Output, printFailure } from "../../shared/output/terminal.js";
 import type { RecordedRequests } from "../../shared/target/configured-target.js";
 import { badTokenCheck } from "../doctor/authorization-checks.js";
-import { senderOf } from "../doctor/http-checks.js";
 import { checkLines } from "../doctor/view.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
 import { recordedTarget } from "../run/recorded-target.js";
@@ -124,7 +123,7 @@ async function signIn(
 
 /** A server that takes any token shows no fault in a sign-in: the user has a good one. */
 async function explainBadTokens(url: URL, out: Output): Promise<void> {
-  const { name, run } = badTokenCheck(url, senderOf(probeTime));
+  const { name, run } = badTokenCheck({ url, timeout: probeTime });
   const { next: _, ...finding } = await run();
   out.print("", ...checkLines({ name, took: 0, ...finding }, out));
 }
