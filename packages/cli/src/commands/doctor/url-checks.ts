@@ -14,9 +14,9 @@ export function transportChecks(url: URL, timeout: number): readonly Check[] {
     timeout,
   };
   return [
-    { name: "resolves", isEssential: true, run: () => resolves(address) },
-    { name: "connects", isEssential: true, run: () => connects(address) },
-    ...(isSecure ? [{ name: "TLS", isEssential: true, run: () => speaksTls(address) } as const] : []),
+    { name: "resolves", isEssential: true, run: () => found(() => addressesOf(address)) },
+    { name: "connects", isEssential: true, run: () => found(() => connected(address)) },
+    ...(isSecure ? [{ name: "TLS", isEssential: true, run: () => found(() => secured(address)) } as const] : []),
   ];
 }
 
@@ -27,38 +27,35 @@ interface Address {
   readonly timeout: number;
 }
 
-async function resolves({ host }: Address): Promise<CheckResult> {
-  if (isIP(host) !== 0) return { state: "ok", says: "it is an address" };
+/** A result with the words that `look` finds, or with the reason why it fails. */
+async function found(look: () => Promise<string>): Promise<CheckResult> {
   try {
-    const addresses = await lookup(host, { all: true });
-    return { state: "ok", says: addresses.map(({ address }) => address).join(", ") };
+    return { state: "ok", says: await look() };
   } catch (error) {
-    return failed(error);
+    return faultOf(error);
   }
 }
 
-async function connects({ host, port, timeout }: Address): Promise<CheckResult> {
-  try {
-    const socket = connectTcp({ host, port });
-    await ready(socket, "connect", timeout);
-    const says = `${socket.remoteAddress} port ${port}`;
-    socket.destroy();
-    return { state: "ok", says };
-  } catch (error) {
-    return failed(error);
-  }
+async function addressesOf({ host }: Address): Promise<string> {
+  if (isIP(host) !== 0) return "it is an address";
+  const addresses = await lookup(host, { all: true });
+  return addresses.map(({ address }) => address).join(", ");
 }
 
-async function speaksTls({ host, port, timeout }: Address): Promise<CheckResult> {
-  try {
-    const socket = connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) });
-    await ready(socket, "secureConnect", timeout);
-    const says = `${socket.getProtocol()}, certificate until ${socket.getPeerCertificate().valid_to}`;
-    socket.destroy();
-    return { state: "ok", says };
-  } catch (error) {
-    return failed(error);
-  }
+async function connected({ host, port, timeout }: Address): Promise<string> {
+  const socket = connectTcp({ host, port });
+  await ready(socket, "connect", timeout);
+  const says = `${socket.remoteAddress} port ${port}`;
+  socket.destroy();
+  return says;
+}
+
+async function secured({ host, port, timeout }: Address): Promise<string> {
+  const socket = connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) });
+  await ready(socket, "secureConnect", timeout);
+  const says = `${socket.getProtocol()}, certificate until ${socket.getPeerCertificate().valid_to}`;
+  socket.destroy();
+  return says;
 }
 
 /** Resolves when the socket is connected. @throws its error, or an error after the timeout */
@@ -69,13 +66,12 @@ function ready(socket: ReturnType<typeof connectTcp>, event: string, timeout: nu
   });
 }
 
-function failed(error: unknown): CheckResult {
+function faultOf(error: unknown): CheckResult {
   const words = wordsOf(error);
-  const remedy = remedyForWords(words);
   // OpenSSL messages begin with a place in its own source.
   const says = /error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(words)?.[1] ?? words;
   const exitCode = words.startsWith("ETIMEDOUT:") ? exitCodes.timeout : exitCodes.unreachable;
-  return { state: "failed", says, exitCode, ...(remedy !== undefined && { remedy }) };
+  return { state: "failed", says, exitCode, remedy: remedyForWords(words) };
 }
 
 /** The reason of a failed connection. Node tries every address of a name, and has an error for each. */
