@@ -201,10 +201,14 @@ export class Subject {
     return this.#lastId;
   }
 
-  /** Sends a request that every server answers: a discovery or a ping. */
+  /** The method of the request that every server of the revision answers: a discovery or a ping. */
+  get ping(): string {
+    return this.revision.era === "stateless" ? methods.discover : methods.ping;
+  }
+
+  /** Sends a request that every server answers. */
   askAnything(http?: RawRequest): Promise<RawReply> {
-    const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
-    return this.ask(method, {}, this.nextId(), http);
+    return this.ask(this.ping, {}, this.nextId(), http);
   }
 
   /**
@@ -217,15 +221,14 @@ export class Subject {
   }
 
   async #isAlive(): Promise<ProbeOutcome> {
-    const method = this.revision.era === "stateless" ? methods.discover : methods.ping;
-    const reply = await this.ask(method);
+    const reply = await this.askAnything();
     const { answer } = reply;
-    if (answer === undefined) return failed(`afterwards ${unanswered(method, reply)}`);
+    if (answer === undefined) return failed(`afterwards ${unanswered(this.ping, reply)}`);
     // A server without ping breaks another rule, and is alive.
     const isWithoutPing = isObject(answer.error) && answer.error.code === this.revision.codes.methodNotFound;
     return "result" in answer || isWithoutPing
       ? passed
-      : failed(`afterwards ${method} was answered with ${describe(answer)}`);
+      : failed(`afterwards ${this.ping} was answered with ${describe(answer)}`);
   }
 
   /** The items of the first page of a list; empty if the server refuses the request. */

@@ -124,7 +124,7 @@ export const messageProbes: readonly Probe[] = [
     page: `${jsonRpc}#request_object`,
     async ask(subject) {
       const id = subject.nextId();
-      const text = subject.request(id, ping(subject)).replace('"jsonrpc":"2.0"', '"jsonrpc":"1.0"');
+      const text = subject.request(id, subject.ping).replace('"jsonrpc":"2.0"', '"jsonrpc":"1.0"');
       const { answer } = await subject.send(text, id);
       return answer !== undefined && "result" in answer ? failed(`it was answered with ${describe(answer)}`) : passed;
     },
@@ -150,9 +150,8 @@ export const messageProbes: readonly Probe[] = [
       "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
     page: `${jsonRpc}#response_object`,
     async ask(subject) {
-      const method = ping(subject);
       const ownCalls = await callsAtOnce(subject);
-      const pings = Array.from({ length: 20 }, () => subject.ask(method));
+      const pings = Array.from({ length: 20 }, () => subject.askAnything());
       // Handlers of tools overlap as nothing else does. They may be slow: R-5 finds what has a wrong id, whether or not all respond.
       const calls = [...ownCalls, ...ownCalls].map((call) => subject.call(call));
       const replies = await Promise.all(pings);
@@ -206,7 +205,7 @@ export const messageProbes: readonly Probe[] = [
     applies: (_revision, transport) => transport === "channel",
     async ask(subject) {
       const id = "parlance-\u{1F642}";
-      const line = new TextEncoder().encode(`${subject.request(id, ping(subject))}\n`);
+      const line = new TextEncoder().encode(`${subject.request(id, subject.ping)}\n`);
       const cut = line.indexOf(firstByteOfFour) + 2;
       const reply = await subject.send([line.subarray(0, cut), line.subarray(cut)], id);
       return echoed(reply, id);
@@ -222,14 +221,9 @@ function soFar(reply: Promise<RawReply>): Promise<RawReply | undefined> {
   return Promise.race([reply, Promise.resolve(undefined)]);
 }
 
-/** The request that every server of a revision answers. */
-function ping({ revision }: Subject): string {
-  return revision.era === "stateless" ? methods.discover : methods.ping;
-}
-
 async function echoes(subject: Subject, id: string | number): Promise<ProbeOutcome> {
   const before = subject.responsesWithoutId.length;
-  const reply = await subject.ask(ping(subject), {}, id);
+  const reply = await subject.ask(subject.ping, {}, id);
   const withoutId = subject.responsesWithoutId[before];
   if (reply.answer === undefined && withoutId !== undefined)
     return failed(`the answer ${withoutId.id === undefined ? "has no id" : "has the id null"}, not ${quoted(id)}`);
