@@ -91,7 +91,7 @@ export const argumentsProbe: Probe = {
   demands: "A tool call without required arguments is refused",
   sentence: "Servers MUST: Validate all tool inputs",
   page: "server/tools#security-considerations",
-  ask: (subject) => offered(subject, "tools", () => callWithoutArguments(subject)),
+  ask: ifOffered("tools", callWithoutArguments),
 };
 
 /** Runs a tool that has no effect and needs nothing, and makes the calls that the user wants. */
@@ -101,7 +101,7 @@ export const readOnlyProbe: Probe = {
   demands: "A tool that is read-only and needs no arguments, or that --call names, can be called",
   sentence: "To invoke a tool, clients send a `tools/call` request:",
   page: "server/tools#calling-tools",
-  ask: (subject) => offered(subject, "tools", () => callReadOnly(subject)),
+  ask: ifOffered("tools", callReadOnly),
 };
 
 /** The probes of declared features. */
@@ -115,7 +115,7 @@ export const featureProbes: readonly Probe[] = [
       demands: `${method} returns all pages`,
       sentence,
       page: demanded === undefined ? inSchema(page) : byEra(inSchema(page), demanded.page),
-      ask: (subject) => offered(subject, capability, () => pages(subject, list)),
+      ask: ifOffered(capability, (subject) => pages(subject, list)),
     };
   }),
   {
@@ -143,11 +143,7 @@ export const featureProbes: readonly Probe[] = [
       "Protocol Errors indicate issues with the request structure itself that models are less likely to be able to fix: Unknown tool",
     ),
     page: "server/tools#error-handling",
-    ask: (subject) =>
-      offered(subject, "tools", async () => {
-        const reply = await subject.ask(methods.callTool, { name: unknown, arguments: {} });
-        return expectError(reply, [subject.revision.codes.invalidParams]);
-      }),
+    ask: refuses("tools", methods.callTool, { name: unknown, arguments: {} }),
   },
   argumentsProbe,
   readOnlyProbe,
@@ -157,7 +153,7 @@ export const featureProbes: readonly Probe[] = [
     demands: "A listed resource can be read",
     sentence: "To retrieve resource contents, clients send a `resources/read` request",
     page: "server/resources#reading-resources",
-    ask: (subject) => offered(subject, "resources", () => readListed(subject)),
+    ask: ifOffered("resources", readListed),
   },
   {
     id: "XF-10",
@@ -168,12 +164,7 @@ export const featureProbes: readonly Probe[] = [
       "If the requested resource does not exist, servers MUST return a JSON-RPC error with code `-32602` (Invalid Params).",
     ),
     page: "server/resources#error-handling",
-    ask: (subject) =>
-      offered(subject, "resources", async () =>
-        expectError(await subject.ask(methods.readResource, { uri: unknownUri }), [
-          subject.revision.codes.resourceNotFound,
-        ]),
-      ),
+    ask: refuses("resources", methods.readResource, { uri: unknownUri }, "resourceNotFound"),
   },
   {
     id: "XF-11",
@@ -182,10 +173,7 @@ export const featureProbes: readonly Probe[] = [
     sentence:
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid prompt name: `-32602` (Invalid params)",
     page: "server/prompts#error-handling",
-    ask: (subject) =>
-      offered(subject, "prompts", async () =>
-        expectError(await subject.ask(methods.getPrompt, { name: unknown }), [subject.revision.codes.invalidParams]),
-      ),
+    ask: refuses("prompts", methods.getPrompt, { name: unknown }),
   },
   {
     id: "XF-12",
@@ -194,7 +182,7 @@ export const featureProbes: readonly Probe[] = [
     sentence:
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: … Missing required arguments: `-32602` (Invalid params)",
     page: "server/prompts#error-handling",
-    ask: (subject) => offered(subject, "prompts", () => promptWithoutArguments(subject)),
+    ask: ifOffered("prompts", promptWithoutArguments),
   },
   {
     id: "XF-13",
@@ -204,15 +192,25 @@ export const featureProbes: readonly Probe[] = [
       "Servers SHOULD return standard JSON-RPC errors for common failure cases: Invalid log level: `-32602` (Invalid params)",
     page: "server/utilities/logging#error-handling",
     applies: ({ era }) => era === "handshake",
-    ask: (subject) =>
-      offered(subject, "logging", async () =>
-        expectError(await subject.ask(methods.setLevel, { level: "chatty" }), [subject.revision.codes.invalidParams]),
-      ),
+    ask: refuses("logging", methods.setLevel, { level: "chatty" }),
   },
 ];
 
-function offered(subject: Subject, capability: string, ask: () => Promise<ProbeOutcome>): Promise<ProbeOutcome> {
-  return subject.offers(capability) ? ask() : Promise.resolve(skipped(`it offers no ${capability}`));
+/** Runs a probe on servers with a capability; it is skipped on others. */
+function ifOffered(capability: string, ask: Probe["ask"]): Probe["ask"] {
+  return async (subject) => (subject.offers(capability) ? ask(subject) : skipped(`it offers no ${capability}`));
+}
+
+/** Sends a request for something that does not exist, and expects the error with this code. */
+function refuses(
+  capability: string,
+  method: string,
+  params: JsonObject,
+  code: "invalidParams" | "resourceNotFound" = "invalidParams",
+): Probe["ask"] {
+  return ifOffered(capability, async (subject) =>
+    expectError(await subject.ask(method, params), [subject.revision.codes[code]]),
+  );
 }
 
 /** The maximum number of pages of a list: a server may send cursors without end. */
