@@ -14,6 +14,8 @@ import type { Probe, ProbeOutcome } from "./examination/probe.js";
 import { argumentsProbe, noReadOnlyTool, readOnlyProbe } from "./examination/probes/features.js";
 
 const idWidth = 6;
+/** The lines of an entry begin after its mark and its id. */
+const indent = " ".repeat(idWidth + 4);
 
 /** Options of `examinationLines`. */
 interface Shown {
@@ -129,7 +131,6 @@ function ranNoTool(revisions: readonly RevisionResult[]): boolean {
 /** One entry per rule, causes first: a server that breaks a rule often does so in every message. */
 function violationLines(bad: CheckReport["verdicts"], isRecorded: boolean, look: Look): readonly string[] {
   const { style, width } = look;
-  const indent = " ".repeat(idWidth + 4);
   const ids = new Set([...causes, ...bad.map(({ verdict }) => verdict.rule.id)]);
   return [...ids].flatMap((id) => {
     const [first, ...others] = bad.filter(({ verdict }) => verdict.rule.id === id);
@@ -139,11 +140,9 @@ function violationLines(bad: CheckReport["verdicts"], isRecorded: boolean, look:
     const place = [about, pointer].filter((word) => word !== undefined && word !== "").join(", ");
     const says = `${place === "" ? "" : `${escapeControls(place)}: `}${wording.messageWithoutPlace(verdict)}`;
     return [
-      ...demandLines(`  ${style.red(signs[verdict.level])} ${left(rule.id, idWidth)}`, rule.demands, width),
-      ...wrapWords(says, width - indent.length).map((line) => indent + line),
-      ...(others.length === 0 ? [] : wrapWords(othersText(first, others), width - indent.length)).map(
-        (line) => indent + line,
-      ),
+      ...entryLines(rule.demands, width, `  ${style.red(signs[verdict.level])} ${left(rule.id, idWidth)}`),
+      ...entryLines(says, width),
+      ...(others.length === 0 ? [] : entryLines(othersText(first, others), width)),
       ...quotedLines(verdict, look),
       style.dim(`${indent}${isRecorded ? `frame ${n}  ` : ""}${spec}`),
     ];
@@ -162,17 +161,15 @@ function othersText({ about }: CheckReport["verdicts"][number], others: CheckRep
 
 /** The findings by model provider, each with its place and the provider's documentation. */
 function portabilityLines(refused: readonly Verdict[], isRecorded: boolean, { style, width }: Look): readonly string[] {
-  const indent = " ".repeat(idWidth + 4);
   return refused.flatMap(({ rule, says, n, pointer = "", spec }) => [
-    ...demandLines(`  ${style.dim(signs.may)} ${left(rule.id, idWidth)}`, says, width),
+    ...entryLines(says, width, `  ${style.dim(signs.may)} ${left(rule.id, idWidth)}`),
     style.dim(`${indent}${isRecorded ? `frame ${n} ` : ""}at ${pointer}  ${spec}`),
   ]);
 }
 
-/** The mark, the id and the requirement, wrapped. */
-function demandLines(start: string, demands: string, width: number): readonly string[] {
-  const indent = " ".repeat(idWidth + 4);
-  return wrapWords(demands, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
+/** A text of an entry, wrapped. @param start the columns before its first line, in place of white space */
+function entryLines(text: string, width: number, start = indent): readonly string[] {
+  return wrapWords(text, width - indent.length).map((line, index) => (index === 0 ? start : indent) + line);
 }
 
 /** One entry per kind of crash, with what the server wrote to stderr before the first of its kind. */
@@ -182,7 +179,6 @@ function crashLines(
   isRecorded: boolean,
   { style, width }: Look,
 ): readonly string[] {
-  const indent = " ".repeat(idWidth + 4);
   /** The crash without its frame: a probe crashes the server in each revision. */
   const kindOf = ({ crash }: CheckReport["crashes"][number]): string =>
     wording.crash(crash).replace(/ \(frame \d+\).*/, "");
@@ -194,10 +190,8 @@ function crashLines(
     const text = isRecorded ? words : words.replace(/ \(frame \d+\)/, "");
     const times = kinds.filter((kind) => kind === kindOf(each)).length;
     const like = times > 1 ? `; ${count(times - 1, "more crash", "more crashes")} like it` : "";
-    const [first = "", ...more] = wrapWords(text + like, width - indent.length);
     return [
-      `  ${style.red("✖")} ${left("crash", idWidth)}${first}`,
-      ...more.map((line) => indent + line),
+      ...entryLines(text + like, width, `  ${style.red("✖")} ${left("crash", idWidth)}`),
       ...lastStderrLines(stderrLines(conversation, crash.session)).map((line) =>
         style.dim(indent + cut(line, width - indent.length)),
       ),
@@ -232,9 +226,9 @@ function notSpokenLines(
   { style, width }: Look,
 ): readonly string[] {
   const why = `${isLost || isUnauthorized ? "not examined" : "not spoken"}: ${notSpoken}`;
-  const indent = " ".repeat(versions.length + 2);
-  return wrapWords(why, width - indent.length).map((line, index) =>
-    style.dim((index === 0 ? `${versions}  ` : indent) + line),
+  const start = `${versions}  `;
+  return wrapWords(why, width - start.length).map((line, index) =>
+    style.dim((index === 0 ? start : " ".repeat(start.length)) + line),
   );
 }
 
@@ -289,8 +283,7 @@ function findingLines(
       : finding.is === "passed"
         ? (["✔", style.green] as const)
         : (["·", style.dim] as const);
-  const head = demandLines(`  ${paint(mark)} ${left(probe.id, idWidth)}`, probe.demands, width);
-  const indent = " ".repeat(idWidth + 4);
+  const head = entryLines(probe.demands, width, `  ${paint(mark)} ${left(probe.id, idWidth)}`);
   const where = namesVersions ? [style.dim(`${indent}in ${spanText(versions)}`)] : [];
   if (finding.is === "skipped")
     return [...head, ...where, style.dim(`${indent}${cut(finding.why, width - indent.length)}`)];
@@ -300,7 +293,7 @@ function findingLines(
   return [
     ...head,
     ...where,
-    ...wrapWords(verdict.says, width - indent.length).map((line) => indent + line),
+    ...entryLines(verdict.says, width),
     ...quotedLines(verdict, look),
     style.dim(`${indent}${isRecorded ? `${isOne ? "frame" : "frames"} ${frames.join(", ")}  ` : ""}${verdict.spec}`),
   ];
@@ -308,8 +301,7 @@ function findingLines(
 
 /** The broken sentence, never cut, because readers compare it with the specification. */
 function quotedLines(quoted: Parameters<typeof wording.requirement>[0], { style, width }: Look): readonly string[] {
-  const indent = " ".repeat(idWidth + 4);
-  return wrapWords(wording.requirement(quoted), width - indent.length).map((line) => style.dim(`${indent}${line}`));
+  return entryLines(wording.requirement(quoted), width).map(style.dim);
 }
 
 /** The result of an examination as JSON. */
