@@ -85,8 +85,14 @@ export const probes: readonly Probe[] = [
 /** The factor of the timeout for the first response, because the server may have to start: 30 s by default. */
 const startFactor = 6;
 
-/** State that the examinations of the revisions share. */
-interface Known {
+/** What the examinations of the revisions share. */
+interface Shared {
+  readonly route: Route;
+  readonly options: ExamineOptions;
+  readonly conversation: Conversation;
+  readonly writer: EntryWriter;
+  /** The probes that are run. */
+  readonly probes: readonly Probe[];
   /** The most milliseconds from a start to the first response; undefined before the first start. */
   slowest: number | undefined;
   /** The probe and the revision after which a server at a URL did not respond again; undefined while it responds. */
@@ -108,10 +114,18 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
   };
   options.signal.addEventListener("abort", interrupted, { once: true });
   const results: RevisionResult[] = [];
-  const known: Known = { slowest: undefined, lostAfter: undefined };
+  const shared: Shared = {
+    route,
+    options,
+    conversation,
+    writer,
+    probes: probes.filter(({ id }) => options.except?.has(id) !== true),
+    slowest: undefined,
+    lostAfter: undefined,
+  };
   for (const revision of options.revisions ?? revisions) {
     if (options.signal.aborted) break;
-    const result = await new RevisionExamination(route, revision, conversation, writer, known, options).run();
+    const result = await new RevisionExamination(revision, shared).run();
     if (!options.signal.aborted || result.results.length > 0) results.push(result);
   }
   options.signal.removeEventListener("abort", interrupted);
@@ -122,30 +136,15 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
 }
 
 class RevisionExamination {
-  readonly #route: Route;
   readonly #revision: Revision;
-  readonly #conversation: Conversation;
-  readonly #writer: EntryWriter;
-  readonly #known: Known;
+  readonly #shared: Shared;
   readonly #options: ExamineOptions;
-  readonly #probes: readonly Probe[];
   #clients = 0;
 
-  constructor(
-    route: Route,
-    revision: Revision,
-    conversation: Conversation,
-    writer: EntryWriter,
-    known: Known,
-    options: ExamineOptions,
-  ) {
-    this.#route = route;
+  constructor(revision: Revision, shared: Shared) {
     this.#revision = revision;
-    this.#conversation = conversation;
-    this.#writer = writer;
-    this.#known = known;
-    this.#options = options;
-    this.#probes = probes.filter(({ id }) => options.except?.has(id) !== true);
+    this.#shared = shared;
+    this.#options = shared.options;
   }
 
   async run(): Promise<RevisionResult> {
@@ -156,13 +155,13 @@ class RevisionExamination {
     if (opened.is === "failed") {
       if (subject.isUnauthorized && this.#isNewest) results.push(...(await this.#askWithoutToken(subject)));
       await client.close();
-      const lostAfter = subject.gotNoStatus ? this.#known.lostAfter : undefined;
+      const lostAfter = subject.gotNoStatus ? this.#shared.lostAfter : undefined;
       const { isUnauthorized } = subject;
       const notSpoken = lostAfter === undefined ? opened.says : `the server has not responded since ${lostAfter}`;
       return { revision, notSpoken, isLost: lostAfter !== undefined, isUnauthorized, results };
     }
-    this.#known.lostAfter = undefined;
-    for (const probe of this.#probes) {
+    this.#shared.lostAfter = undefined;
+    for (const probe of this.#shared.probes) {
       const result = await this.#ask(probe, subject).catch(async (error: unknown) => {
         await client.close();
         throw error;
@@ -178,7 +177,7 @@ class RevisionExamination {
       ({ client, subject, opened } = await this.#open());
       if (opened.is !== "failed") continue;
       // A command is started anew for the next revision.
-      if (this.#route.kind !== "channel") this.#known.lostAfter = `${probe.id} in ${revision.version}`;
+      if (this.#shared.route.kind !== "channel") this.#shared.lostAfter = `${probe.id} in ${revision.version}`;
       break;
     }
     results.push(...(await this.#leave(client)));
@@ -195,7 +194,7 @@ class RevisionExamination {
 
   async #askWithoutToken(subject: Subject): Promise<readonly ProbeResult[]> {
     const results: ProbeResult[] = [];
-    for (const probe of this.#probes.filter(({ needsNoToken }) => needsNoToken)) {
+    for (const probe of this.#shared.probes.filter(({ needsNoToken }) => needsNoToken)) {
       const result = await this.#ask(probe, subject);
       if (this.#options.signal.aborted) break;
       if (result !== undefined) results.push(result);
@@ -212,7 +211,7 @@ class RevisionExamination {
   }
 
   get #lastFrame(): number {
-    return this.#conversation.rows.at(-1)?.n ?? 0;
+    return this.#shared.conversation.rows.at(-1)?.n ?? 0;
   }
 
   async #open(): Promise<{ readonly client: RawClient; readonly subject: Subject; readonly opened: ProbeOutcome }> {
@@ -220,19 +219,19 @@ class RevisionExamination {
     const before = performance.now();
     const client = this.#dial();
     const subject = new Subject(client, messagesOf(this.#revision.version), this.#access, this.#options.calls);
-    const isFirst = this.#known.slowest === undefined;
+    const isFirst = this.#shared.slowest === undefined;
     const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
     const opened = await subject.open();
     clearTimeout(slow);
     // A silent server does not get the long timeout again.
     const took = opened.is === "failed" && isSilence(opened.says) ? 0 : performance.now() - before;
-    this.#known.slowest = Math.max(this.#known.slowest ?? 0, took);
+    this.#shared.slowest = Math.max(this.#shared.slowest ?? 0, took);
     return { client, subject, opened };
   }
 
   get #access(): Access | undefined {
-    if (this.#route.kind === "channel") return undefined;
-    const { url, headers } = this.#route;
+    if (this.#shared.route.kind === "channel") return undefined;
+    const { url, headers } = this.#shared.route;
     const [, authorization] = headers.findLast(([name]) => name.toLowerCase() === "authorization") ?? [];
     const { foreign, otherUser } = this.#options.refused ?? {};
     return { url, authorization, foreign, otherUser };
@@ -243,10 +242,10 @@ class RevisionExamination {
     const { version } = this.#revision;
     const session = this.#clients === 1 ? version : `${version} ${this.#clients}`;
     const { timeout, signal } = this.#options;
-    const { slowest } = this.#known;
+    const { slowest } = this.#shared;
     const firstTimeout = slowest === undefined ? startFactor * timeout : timeout + slowest;
-    const how = { timeout, firstTimeout, writer: this.#writer, session, revision: this.#revision, stop: signal };
-    return openRawClient(this.#route, how);
+    const how = { timeout, firstTimeout, writer: this.#shared.writer, session, revision: this.#revision, stop: signal };
+    return openRawClient(this.#shared.route, how);
   }
 
   async #leave(client: RawClient): Promise<readonly ProbeResult[]> {
