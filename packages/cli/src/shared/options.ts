@@ -60,6 +60,11 @@ export function parseRevision(text: string, earlier?: string): string {
   throw new InvalidArgumentError(`It must be one of ${versions.join(", ")}.`);
 }
 
+/** Parses the version of a known revision, for an option that may be repeated. */
+export function parseRevisions(text: string, earlier?: readonly string[]): readonly string[] {
+  return collect(parseRevision(text), earlier);
+}
+
 /** Parses a duration, in milliseconds. */
 export function parseTimeout(text: string): number {
   const parsed = parseDuration(text);

@@ -200,6 +200,8 @@ function unreachable(title: string, why: string): Failure {
   });
 }
 
-function exitCodeOf({ passed }: CheckReport): number {
-  return passed ? exitCodes.clean : exitCodes.violations;
+/** The exit code of a report. Damage comes first, because unreadable entries may hide other faults. */
+export function exitCodeOf({ passed, failedFor }: CheckReport): number {
+  if (passed) return exitCodes.clean;
+  return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;
 }

@@ -12,7 +12,6 @@ import {
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
 import { parseCall } from "../../shared/client/tool-arguments.js";
-import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import {
@@ -20,34 +19,26 @@ import {
   type ConversationFlags,
   chooseTarget,
   collect,
-  parseRevision,
+  parseRevisions,
   secretIn,
 } from "../../shared/options.js";
-import { printReport, type ReportFormat, reportFormats } from "../../shared/output/report.js";
+import { printReport, reportFormats } from "../../shared/output/report.js";
 import { readExpectation } from "../../shared/recordings/filter-option.js";
 import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { loadRecording } from "../../shared/recordings/load-recording.js";
 import { isRecording, sourceOf, uriOf } from "../../shared/recordings/read-recording.js";
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
 import { secretOptions } from "../recordings/redact.js";
-import { checkTarget } from "./check-target.js";
+import { type CheckTargetOptions, checkTarget, exitCodeOf } from "./check-target.js";
 import { probes } from "./examination/examine.js";
 
 type Concern = CheckReport["failOn"][number];
 
-interface CheckFlags extends ConversationFlags {
-  readonly revision?: readonly string[];
+interface CheckFlags extends ConversationFlags, Omit<CheckTargetOptions, "calls" | "expectations" | "failOn"> {
   readonly call?: readonly string[];
-  readonly all?: true;
-  readonly record?: string;
   readonly failOn?: readonly Concern[];
-  readonly except: ReadonlySet<string>;
   readonly allowUnanswered?: true;
-  readonly portability?: true;
-  readonly foreignTokenEnv?: string;
-  readonly otherTokenEnv?: string;
   readonly expect: readonly Expectation[];
-  readonly format: ReportFormat;
   readonly json?: true;
 }
 
@@ -106,7 +97,7 @@ export function registerCheck(program: Command, invocation: Invocation): void {
     .option("--expect <expectation>", "a condition that must hold, see below; may be repeated", expectation)
     .addOption(new Option("--format <format>", "the format of the report").choices([...reportFormats]).default("text"))
     .option("--json", "the same as --format json")
-    .option("--revision <version>", "examine the server in this revision only; may be repeated", readRevision)
+    .option("--revision <version>", "examine the server in this revision only; may be repeated", parseRevisions)
     .option(
       "--call <call>",
       'also call this tool, once, then twice at once; may be repeated: --call "add a:=2 b:=3"',
@@ -129,10 +120,6 @@ export function registerCheck(program: Command, invocation: Invocation): void {
   addConversationOptions(command, "how long to wait for each response", "5s")
     .addHelpText("after", `\n${recordingHelp}\n\n${targetHelp}\n\n${checkHelp}\n\n${examples}`)
     .action((word: string | undefined, flags: CheckFlags) => invocation.run(() => check(word, flags, invocation)));
-}
-
-function readRevision(text: string, others?: readonly string[]): readonly string[] {
-  return collect(parseRevision(text), others);
 }
 
 /** The value of `Authorization` with the token in a variable. */
@@ -205,10 +192,4 @@ async function recordingOf(word: string): Promise<string | undefined> {
     `${path} is no recording: it does not begin with the header of one`,
     `a command goes after --: parlance check -- ${path}`,
   );
-}
-
-/** The exit code of a report. Damage comes first, because unreadable entries may hide other faults. */
-function exitCodeOf({ passed, failedFor }: CheckReport): number {
-  if (passed) return exitCodes.clean;
-  return failedFor.includes("damage") ? exitCodes.damaged : exitCodes.violations;
 }

@@ -7,9 +7,9 @@ import {
   addConversationOptions,
   addForceOption,
   type ConversationFlags,
-  collect,
   type ForceFlags,
   parseRevision,
+  parseRevisions,
 } from "../options.js";
 import { targetHelp } from "../target/target.js";
 
@@ -62,7 +62,7 @@ export function registerServerCommand<Flags extends ServerFlags>(
     command.option(
       "--revision <version>",
       "the only revision to negotiate; may be repeated, for a conversation each",
-      revisions,
+      parseRevisions,
     );
   else
     command.option(
@@ -112,8 +112,4 @@ function looksLikeTarget(word: string): boolean {
     /^[\w./-]+\.[cm]?[jt]s$/.test(word) ||
     /^(?:node|npx|bun|deno|uvx|python3?) /.test(word)
   );
-}
-
-function revisions(text: string, others?: readonly string[]): readonly string[] {
-  return collect(parseRevision(text), others);
 }
