@@ -4,7 +4,7 @@ import { codes, didYouMean, ExactNumber, escapeControls } from "@parlance/mcp/js
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { canonicalJson } from "@parlance/wire";
 import type { Command } from "commander";
-import { findTool } from "../../shared/client/exercise.js";
+import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
   registerServerCommand,
@@ -144,7 +144,7 @@ async function callTool(
 ): Promise<CallToolResult> {
   const { onProgress: _, ...listing } = options;
   const tools: readonly Tool[] = await client.tools.list(listing).all();
-  const { inputSchema } = findTool(name, tools);
+  const { inputSchema } = findOffered("tool", name, tools);
   const args = { ...saved, ...argumentsFor(written, inputSchema) };
   unknown.push(...unknownArguments(args, inputSchema));
   await save({ method: methods.callTool, params: { name, arguments: args } });

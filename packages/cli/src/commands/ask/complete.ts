@@ -2,7 +2,7 @@ import type { Client, ClientCallOptions } from "@parlance/mcp/client";
 import { didYouMean, RpcError } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { offersWords } from "../../shared/client/exercise.js";
+import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
   registerServerCommand,
@@ -108,10 +108,7 @@ async function argumentsOf(
     .all()
     .catch(() => undefined);
   if (prompts === undefined) return undefined;
-  const found = prompts.find((each) => each.name === prompt);
-  if (found !== undefined) return (found.arguments ?? []).map((argument) => argument.name);
-  const names = prompts.map((each) => each.name);
-  throw usageFailure(`the server has no prompt ${prompt}: ${offersWords(names)}`, didYouMean(prompt, names));
+  return (findOffered("prompt", prompt, prompts).arguments ?? []).map((argument) => argument.name);
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6570#section-2.3 */

@@ -1,8 +1,7 @@
 import type { Client, ClientCallOptions, GetPromptResult } from "@parlance/mcp/client";
-import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
-import { offersWords } from "../../shared/client/exercise.js";
+import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
   registerServerCommand,
@@ -59,12 +58,8 @@ async function getPrompt(
 ): Promise<GetPromptResult> {
   const { onProgress: _, ...listing } = options;
   const prompts = await client.prompts.list(listing).all();
-  const found = prompts.find((each) => each.name === name);
-  if (found === undefined) {
-    const names = prompts.map((each) => each.name);
-    throw usageFailure(`the server has no prompt ${name}: ${offersWords(names)}`, didYouMean(name, names));
-  }
-  const missing = (found.arguments ?? []).filter((each) => each.required === true && !Object.hasOwn(args, each.name));
+  const { arguments: known = [] } = findOffered("prompt", name, prompts);
+  const missing = known.filter((each) => each.required === true && !Object.hasOwn(args, each.name));
   if (missing.length > 0)
     throw usageFailure(
       `the prompt ${name} requires ${missing.map((each) => each.name).join(", ")}`,

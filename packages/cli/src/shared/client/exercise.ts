@@ -46,7 +46,10 @@ export async function exercise(
   if (unlisted !== undefined && !early.every(offers)) throw unlisted;
   const isAdvertised = client.server.capabilities.tools !== undefined;
   if (wanted.length > 0 && !isAdvertised && options.force !== true) await listedTools(client, options); // The client refuses, and says why.
-  const calls = early.map(({ tool, args }) => ({ tool, args: argumentsFor(args, findTool(tool, tools).inputSchema) }));
+  const calls = early.map(({ tool, args }) => ({
+    tool,
+    args: argumentsFor(args, findOffered("tool", tool, tools).inputSchema),
+  }));
   const names = new Set(wanted.map(({ tool }) => tool));
   const others = tools.filter(({ name }) => !names.has(name));
   const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
@@ -59,7 +62,7 @@ export async function exercise(
   for (const { tool, args } of [...safe, ...calls]) await attempt(tool, args);
   for (const { tool, args } of late) {
     const listed = await listedTools(client, options);
-    await attempt(tool, argumentsFor(args, findTool(tool, listed).inputSchema));
+    await attempt(tool, argumentsFor(args, findOffered("tool", tool, listed).inputSchema));
   }
   if (failed !== undefined) throw failed;
   const left = others.flatMap((tool) => {
@@ -106,18 +109,22 @@ async function callTool(
   }
 }
 
-/** The tool with a name. @throws Failure that names the nearest names */
-export function findTool(name: string, tools: readonly Tool[]): Tool {
-  const found = tools.find((tool) => tool.name === name);
+/** The tool or prompt with a name. @throws Failure that names the nearest names */
+export function findOffered<Item extends { readonly name: string }>(
+  kind: "tool" | "prompt",
+  name: string,
+  items: readonly Item[],
+): Item {
+  const found = items.find((item) => item.name === name);
   if (found !== undefined) return found;
-  const names = tools.map((tool) => tool.name);
-  throw usageFailure(`the server has no tool ${name}: ${offersWords(names)}`, didYouMean(name, names));
+  const names = items.map((item) => item.name);
+  throw usageFailure(`the server has no ${kind} ${name}: ${offersWords(names)}`, didYouMean(name, names));
 }
 
 const mostNamed = 12;
 
 /** A sentence with the first few names that a server offers. */
-export function offersWords(names: readonly string[]): string {
+function offersWords(names: readonly string[]): string {
   if (names.length === 0) return "it offers none";
   return `it offers ${names.slice(0, mostNamed).join(", ")}${names.length > mostNamed ? ", …" : ""}`;
 }

@@ -1,7 +1,7 @@
 import type { Tool } from "@parlance/mcp";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema, type RawReply } from "@parlance/wire";
-import { answersTo, findTool, missingCapability, toolOf } from "../../../../shared/client/exercise.js";
+import { answersTo, findOffered, missingCapability, toolOf } from "../../../../shared/client/exercise.js";
 import { argumentsFor } from "../../../../shared/client/tool-arguments.js";
 import {
   asNote,
@@ -272,7 +272,7 @@ async function wantedCalls(subject: Subject): Promise<readonly ToolCall[]> {
   const tools = subject.offers("tools") ? await allTools(subject) : [];
   return subject.wanted.map(({ tool, args }) => ({
     name: tool,
-    args: argumentsFor(args, findTool(tool, tools).inputSchema),
+    args: argumentsFor(args, findOffered("tool", tool, tools).inputSchema),
   }));
 }
 
