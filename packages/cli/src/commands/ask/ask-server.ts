@@ -5,7 +5,7 @@ import { latencyOf, type WireMessage } from "@parlance/wire";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
 import type { Observation, ObservedTarget } from "../../shared/client/observed-target.js";
-import type { ServerFlags } from "../../shared/client/server-command.js";
+import type { OneRevisionFlags } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { chooseTarget } from "../../shared/options.js";
@@ -32,7 +32,7 @@ export interface Operation<Result> {
 export interface Asking {
   /** The target as written; undefined for the command after `--`. */
   readonly target: string | undefined;
-  readonly flags: ServerFlags & { readonly revision?: string };
+  readonly flags: OneRevisionFlags;
   readonly invocation: Invocation;
 }
 

@@ -7,8 +7,8 @@ import type { Command } from "commander";
 import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
+  type OneRevisionFlags,
   registerServerCommand,
-  type ServerFlags,
   type TargetWords,
 } from "../../shared/client/server-command.js";
 import {
@@ -27,8 +27,7 @@ import type { Style } from "../../shared/output/style.js";
 import { defaultRequests, type SavedRequest, SavedRequests } from "../../shared/requests/saved-requests.js";
 import { askServer } from "./ask-server.js";
 
-interface CallFlags extends ServerFlags {
-  readonly revision?: string;
+interface CallFlags extends OneRevisionFlags {
   readonly requests?: string;
   readonly save?: string;
 }

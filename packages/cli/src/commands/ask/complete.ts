@@ -5,8 +5,8 @@ import type { Command } from "commander";
 import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
+  type OneRevisionFlags,
   registerServerCommand,
-  type ServerFlags,
   type TargetWords,
 } from "../../shared/client/server-command.js";
 import { parseTextArguments } from "../../shared/client/tool-arguments.js";
@@ -18,17 +18,13 @@ import { askServer } from "./ask-server.js";
 
 type Completion = Awaited<ReturnType<Client["complete"]>>;
 
-interface CompleteFlags extends ServerFlags {
-  readonly revision?: string;
-}
-
 const referenceHelp = `The <reference> is the name of a prompt, or the URI template of resources,
 as parlance list prints it: a word with {…} or :/ is a template. The first
 name=text is the argument to complete; the others are already filled in.`;
 
 /** Adds `parlance complete`. */
 export function registerComplete(program: Command, invocation: Invocation): void {
-  registerServerCommand<CompleteFlags>(program, invocation, {
+  registerServerCommand<OneRevisionFlags>(program, invocation, {
     name: "complete",
     summary: "print the values that a server suggests for an argument",
     description: `Print the values that a server suggests for an argument of a prompt, or for a variable
@@ -43,7 +39,11 @@ of a resource template, one per line.`,
   });
 }
 
-async function complete({ target, rest }: TargetWords, flags: CompleteFlags, invocation: Invocation): Promise<number> {
+async function complete(
+  { target, rest }: TargetWords,
+  flags: OneRevisionFlags,
+  invocation: Invocation,
+): Promise<number> {
   const [reference, ...written] = rest;
   const [first, ...others] = Object.entries(parseTextArguments(written));
   if (reference === undefined || first === undefined)

@@ -13,7 +13,7 @@ import {
   offeredLists,
   readList,
 } from "../../shared/client/exercise.js";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { type OneRevisionFlags, registerServerCommand, type TargetWords } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -24,16 +24,12 @@ import type { Look } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { alsoBroken } from "./ask-server.js";
 
-interface ListFlags extends ServerFlags {
-  readonly revision?: string;
-}
-
 const about = `List the tools of a server with their arguments, its resources, resource templates and
 prompts; or only those that are named: tools, resources, templates, prompts.`;
 
 /** Adds `parlance list`. */
 export function registerList(program: Command, invocation: Invocation): void {
-  registerServerCommand<ListFlags>(program, invocation, {
+  registerServerCommand<OneRevisionFlags>(program, invocation, {
     name: "list",
     summary: "print the tools, resources and prompts that a server offers",
     description: about,
@@ -49,7 +45,7 @@ export function registerList(program: Command, invocation: Invocation): void {
 
 async function list(
   { target: word, rest: names }: TargetWords,
-  flags: ListFlags,
+  flags: OneRevisionFlags,
   invocation: Invocation,
 ): Promise<number> {
   const wanted = names.length === 0 ? offeredLists : names.map(listNamed);

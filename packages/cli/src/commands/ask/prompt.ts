@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import { findOffered } from "../../shared/client/exercise.js";
 import {
   exampleWith,
+  type OneRevisionFlags,
   registerServerCommand,
-  type ServerFlags,
   type TargetWords,
 } from "../../shared/client/server-command.js";
 import { parseTextArguments } from "../../shared/client/tool-arguments.js";
@@ -16,13 +16,9 @@ import { blockLines, peerText } from "../../shared/output/content-blocks.js";
 import type { Style } from "../../shared/output/style.js";
 import { askServer } from "./ask-server.js";
 
-interface PromptFlags extends ServerFlags {
-  readonly revision?: string;
-}
-
 /** Adds `parlance prompt`. */
 export function registerPrompt(program: Command, invocation: Invocation): void {
-  registerServerCommand<PromptFlags>(program, invocation, {
+  registerServerCommand<OneRevisionFlags>(program, invocation, {
     name: "prompt",
     summary: "get one prompt of a server, and print its messages",
     description: "Get one prompt of a server. Its messages go to stdout, their time and size to stderr.",
@@ -35,7 +31,7 @@ export function registerPrompt(program: Command, invocation: Invocation): void {
   });
 }
 
-async function prompt({ target, rest }: TargetWords, flags: PromptFlags, invocation: Invocation): Promise<number> {
+async function prompt({ target, rest }: TargetWords, flags: OneRevisionFlags, invocation: Invocation): Promise<number> {
   const [name, ...others] = rest;
   const args = parseTextArguments(others);
   if (name === undefined) throw usageFailure("there is no prompt to get", exampleWith("prompt", "<name>", target));

@@ -3,8 +3,8 @@ import { methods } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import {
   exampleWith,
+  type OneRevisionFlags,
   registerServerCommand,
-  type ServerFlags,
   type TargetWords,
 } from "../../shared/client/server-command.js";
 import { usageFailure } from "../../shared/failure.js";
@@ -14,13 +14,9 @@ import { blobText, peerText } from "../../shared/output/content-blocks.js";
 import type { Style } from "../../shared/output/style.js";
 import { askServer } from "./ask-server.js";
 
-interface ReadFlags extends ServerFlags {
-  readonly revision?: string;
-}
-
 /** Adds `parlance read`. */
 export function registerRead(program: Command, invocation: Invocation): void {
-  registerServerCommand<ReadFlags>(program, invocation, {
+  registerServerCommand<OneRevisionFlags>(program, invocation, {
     name: "read",
     summary: "read one resource of a server, and print its contents",
     description: "Read one resource of a server. Its contents go to stdout, their time and size to stderr.",
@@ -33,7 +29,7 @@ export function registerRead(program: Command, invocation: Invocation): void {
   });
 }
 
-async function read({ target, rest }: TargetWords, flags: ReadFlags, invocation: Invocation): Promise<number> {
+async function read({ target, rest }: TargetWords, flags: OneRevisionFlags, invocation: Invocation): Promise<number> {
   const [uri, ...more] = rest;
   if (uri === undefined) throw usageFailure("there is no resource to read", exampleWith("read", "<uri>", target));
   if (more.length > 0) throw usageFailure(`unexpected argument: ${more.join(" ")}`, "parlance help read");

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { Answerer } from "../../shared/answers/answerer.js";
 import { converse } from "../../shared/client/converse.js";
 import type { Observation } from "../../shared/client/observed-target.js";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { type OneRevisionFlags, registerServerCommand, type TargetWords } from "../../shared/client/server-command.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
@@ -12,8 +12,7 @@ import { visibleLines } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import type { Output } from "../../shared/output/terminal.js";
 
-interface SubscribeFlags extends ServerFlags {
-  readonly revision?: string;
+interface SubscribeFlags extends OneRevisionFlags {
   readonly count?: number;
 }
 

@@ -6,7 +6,7 @@ import type { PausableClock } from "../../shared/answers/dialog.js";
 import { awaitAftermath, converse } from "../../shared/client/converse.js";
 import { exercise, type ListName, skippedLines } from "../../shared/client/exercise.js";
 import type { Observation } from "../../shared/client/observed-target.js";
-import { registerServerCommand, type ServerFlags, type TargetWords } from "../../shared/client/server-command.js";
+import { type OneRevisionFlags, registerServerCommand, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Failure } from "../../shared/failure.js";
@@ -27,8 +27,7 @@ import { converseAsAsked, untilLeft } from "./asked-conversations.js";
 import { FollowedRecordings } from "./followed-recordings.js";
 import { recordedTarget } from "./recorded-target.js";
 
-interface RunFlags extends ServerFlags, BreakFlags {
-  readonly revision?: string;
+interface RunFlags extends OneRevisionFlags, BreakFlags {
   readonly call?: readonly string[];
   readonly once?: true;
   readonly record?: string;

@@ -18,6 +18,11 @@ export interface ServerFlags extends ConversationFlags, ForceFlags, AnswerFlags 
   readonly json?: true;
 }
 
+/** The flags of a client of a server with at most one revision. */
+export interface OneRevisionFlags extends ServerFlags {
+  readonly revision?: string;
+}
+
 /** The words of a command line: the target, unless it is the command after `--`, and the words after it. */
 export interface TargetWords {
   readonly target: string | undefined;
