@@ -28,7 +28,7 @@ import { type Target, targetHelp } from "../../shared/target/target.js";
 import { ClientPlayer } from "./client-player.js";
 import { type MatchMode, matchModes } from "./matching.js";
 import { ReplayClock } from "./replay-clock.js";
-import { playOnStdio } from "./stdio-stage.js";
+import { playOnStdio } from "./server-player.js";
 import { playedLines } from "./view.js";
 
 type WireSession = Conversation["sessions"][number];

@@ -3,7 +3,7 @@ import { codes } from "@parlance/mcp/jsonrpc";
 import { metaKeys } from "@parlance/mcp/protocol";
 import {
   bytesOf,
-  type Conversation,
+  Conversation,
   canonicalJson,
   ignoring,
   literalOf,
@@ -13,25 +13,62 @@ import {
   significant,
   type WireMessage,
 } from "@parlance/wire";
-import { type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
+import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import { FaultyStream, type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
+import { monotonic } from "../../shared/monotonic.js";
+import type { LineStream } from "../../shared/recorder/recorder-messages.js";
+import { Transcript } from "../../shared/recorder/transcript.js";
 import { Matching, type MatchMode } from "./matching.js";
 import { type ReplayAction, type ReplayStep, replaySteps } from "./replay-steps.js";
-
-/** The functions of a transport that a player uses. */
-export interface Stage {
-  /** Sends a frame to the client. */
-  send(bytes: Uint8Array, lineBreak: string): void;
-  /** Writes to stderr. */
-  log(bytes: Uint8Array): void;
-  /** Called where the recorded server exited. */
-  exit(code: number): void;
-}
 
 /** Options of playing a recording. */
 export interface PlayOptions {
   readonly match: MatchMode;
   /** The factor of the recorded speed; 0 for no pauses. */
   readonly speed: number;
+  /** Applies faults to the frames of the server. */
+  readonly faults: FaultPlan | undefined;
+}
+
+/** Plays the server of a recording on stdin and stdout, until stdin ends. */
+export async function playOnStdio(recording: Conversation, options: PlayOptions): Promise<ServerPlayer> {
+  const { faults } = options;
+  const faulty = faults && faultyOutput(faults);
+  // With faults, messages are judged, because a filter may test the verdicts.
+  const live = new Conversation(faults === undefined ? { rules: [] } : {});
+  const transcript = new Transcript(({ entry }) => {
+    const row = entry && live.push(entry);
+    if (row?.from === "client") player.receive(row);
+    else if (row !== undefined) faulty?.take(row);
+  });
+  const observe = (stream: LineStream, bytes: Uint8Array): void =>
+    transcript.observe({ kind: "bytes", stream, t: monotonic(), bytes });
+  const player = new ServerPlayer(recording, options, (line) => {
+    if (faulty === undefined) process.stdout.write(line);
+    else observe("stdout", line);
+  });
+  player.begin();
+  for await (const bytes of process.stdin as AsyncIterable<Uint8Array>) observe("stdin", bytes);
+  transcript.end();
+  await player.end();
+  await faulty?.end();
+  return player;
+}
+
+function faultyOutput({ rules, seed }: FaultPlan): FaultyStream {
+  return new FaultyStream(() => rules, seed, {
+    write: (bytes) => process.stdout.write(bytes),
+    stderr: (text) => process.stderr.write(`${text}\n`),
+    close: () => process.stdout.end(),
+    exit: leave,
+    // A replay is not recorded.
+    applied: () => undefined,
+    passed: () => undefined,
+  });
+}
+
+function leave(code: number): void {
+  process.stdout.write("", () => process.exit(code));
 }
 
 /** A difference between a client's message and the recording. */
@@ -49,7 +86,7 @@ export class ServerPlayer {
   /** The number of matched requests and notifications. */
   played = 0;
   readonly #options: PlayOptions;
-  readonly #stage: Stage;
+  readonly #send: (line: Uint8Array) => void;
   readonly #opening: readonly ReplayStep[];
   readonly #live = new Map<RecordedOperation, LiveRequest>();
   /** The responses of the client, by the id of the request. */
@@ -58,12 +95,13 @@ export class ServerPlayer {
   /** Whether the recorded server has exited, so that it sends nothing more. */
   #ended = false;
 
-  constructor(recording: Conversation, options: PlayOptions, stage: Stage) {
+  /** @param send writes a frame with its line break to the client */
+  constructor(recording: Conversation, options: PlayOptions, send: (line: Uint8Array) => void) {
     const steps = replaySteps(recording);
     this.matching = new Matching(steps, options.match);
     this.#opening = steps.filter(({ trigger }) => trigger === undefined);
     this.#options = options;
-    this.#stage = stage;
+    this.#send = send;
   }
 
   /** Sends the messages that the server sent before any message of the client. */
@@ -121,11 +159,11 @@ export class ServerPlayer {
     const { entry, frame, messages } = row;
     if (this.#ended) return;
     this.#ended = is === "exit";
-    if (is === "exit") this.#stage.exit(entry.k === "l" ? (entry.code ?? 1) : 1);
-    else if (entry.k === "e") this.#stage.log(bytesOf(entry));
+    if (is === "exit") leave(entry.k === "l" ? (entry.code ?? 1) : 1);
+    else if (entry.k === "e") process.stderr.write(bytesOf(entry));
     else if (entry.k === "f" && frame !== undefined) {
       const bytes = liveBytes(frame.bytes, messages, this.#live);
-      if (bytes !== undefined) this.#stage.send(bytes, entry.nl === "" ? "\n" : entry.nl);
+      if (bytes !== undefined) this.#send(Buffer.concat([bytes, Buffer.from(entry.nl === "" ? "\n" : entry.nl)]));
     }
   }
 
@@ -155,7 +193,7 @@ export class ServerPlayer {
             data: { frame: recorded.frame.n, params: recorded.params },
           };
     const text = `{"jsonrpc":"2.0","id":${message.id ?? "null"},"error":${JSON.stringify(error)}}`;
-    this.#stage.send(Buffer.from(text), "\n");
+    this.#send(Buffer.from(`${text}\n`));
   }
 }
 
