@@ -1,11 +1,12 @@
+import type { Client } from "@parlance/mcp/client";
 import type { PageSpoken } from "@parlance/web/protocol";
 import type { CheckReport } from "@parlance/wire";
 import type { Command } from "commander";
 import { answererIfGiven } from "../../shared/answers/answerer.js";
 import type { PausableClock } from "../../shared/answers/dialog.js";
-import { awaitAftermath, converse } from "../../shared/client/converse.js";
+import { awaitAftermath, type ConverseOptions, converse, untilOver } from "../../shared/client/converse.js";
 import { exercise, type ListName, skippedLines } from "../../shared/client/exercise.js";
-import type { Observation } from "../../shared/client/observed-target.js";
+import type { Observation, ObservedTarget } from "../../shared/client/observed-target.js";
 import { type OneRevisionFlags, registerServerCommand, type TargetWords } from "../../shared/client/server-command.js";
 import { argumentHelp, parseCall } from "../../shared/client/tool-arguments.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -20,12 +21,11 @@ import { printFailure } from "../../shared/output/terminal.js";
 import { TailView } from "../../shared/recordings/tailed-recording.js";
 import { defaultRequests, SavedRequests } from "../../shared/requests/saved-requests.js";
 import type { Target } from "../../shared/target/target.js";
-import type { Examine } from "../open/acting.js";
+import type { Acting, Examine } from "../open/acting.js";
 import type { Interception } from "../open/page-interception.js";
 import { keepSecretsHelp } from "../proxy/proxy.js";
-import { converseAsAsked, untilLeft } from "./asked-conversations.js";
 import { FollowedRecordings } from "./followed-recordings.js";
-import { recordedTarget } from "./recorded-target.js";
+import { type RecordedTarget, recordedTarget } from "./recorded-target.js";
 
 interface RunFlags extends OneRevisionFlags, BreakFlags {
   readonly call?: readonly string[];
@@ -133,6 +133,53 @@ async function run({ target: word }: TargetWords, flags: RunFlags, invocation: I
     await shown.page.close();
   }
   return code === exitCodes.clean && reports.some(({ passed }) => !passed) ? exitCodes.violations : code;
+}
+
+/**
+ * Resolves when a conversation has ended: to the next one, if a page requests one. @throws Failure if the server did not exit
+ * normally
+ */
+function untilLeft(
+  client: Client,
+  observed: ObservedTarget,
+  stop: AbortSignal,
+  acting: Acting | undefined,
+): Promise<PageSpoken | undefined> {
+  const over = untilOver(client, observed, stop).then(() => undefined);
+  return acting === undefined ? over : Promise.race([over, acting.reconnection()]);
+}
+
+/**
+ * Opens the conversations that pages request, one after the other, until the command is interrupted. @param first the first
+ * request; undefined if no page has requested one
+ */
+async function converseAsAsked(
+  first: PageSpoken | undefined,
+  how: ConverseOptions,
+  acting: Acting,
+  recorded: RecordedTarget,
+): Promise<void> {
+  const { err, interrupt } = how.invocation;
+  let asked = first;
+  while (asked !== undefined && !interrupt.stop.aborted) {
+    const { revision, era } = asked;
+    let failure: Failure | undefined;
+    const onFailure = (why: Failure): void => {
+      failure = why;
+      printFailure(why, err);
+    };
+    asked = undefined;
+    acting.begin(recorded.next());
+    await converse({ ...how, flags: { ...how.flags, revision }, era, onFailure }, async (client, observed) => {
+      acting.open(client, observed);
+      await acting.listAgain().catch(() => undefined); // The frames show the refusal of a list.
+      asked = await untilLeft(client, observed, interrupt.stop, acting);
+      return exitCodes.clean;
+    });
+    if (asked !== undefined || interrupt.stop.aborted) continue;
+    acting.close(failure);
+    asked = await Promise.race([acting.reconnection(), aborted(interrupt.stop)]);
+  }
 }
 
 async function interceptionOf(
