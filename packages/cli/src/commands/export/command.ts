@@ -1,12 +1,11 @@
-import { type CheckReport, type Entry, junitOf, type Row, recordedVerdict, reportOf, sarifOf } from "@parlance/wire";
+import { type CheckReport, type Entry, junitOf, type Row, recordedVerdict, reportOf } from "@parlance/wire";
 import { type Command, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
 import type { Interrupt } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
-import { prettyJson } from "../../shared/output/json-lines.js";
+import { sarifText } from "../../shared/output/report.js";
 import { Pace } from "../../shared/pace.js";
-import { packageVersion } from "../../shared/package-version.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import {
@@ -36,7 +35,7 @@ const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> 
   test: (exported) => [toVitest(exported)],
   jsonl: ({ entries }) => toJsonl([entries]),
   junit: (exported) => [junitOf(reportOn(exported))],
-  sarif: (exported) => [`${prettyJson(toSarif(exported))}\n`],
+  sarif: (exported) => [`${sarifText(reportOn(exported), exported.uri)}\n`],
 };
 
 /** The formats that can be written during a second reading of the recording, if no row is left out. */
@@ -156,12 +155,7 @@ function reportOn({ title, conversation, lineOf }: Exported): CheckReport {
   return reportOf({ source: title, conversation, lineOf });
 }
 
-function toSarif(exported: Exported): object {
-  const tool = { name: "parlance", version: packageVersion };
-  return sarifOf(reportOn(exported), { uri: exported.uri, tool });
-}
-
-async function chosen(recorded: RecordedConversation, pace: Pace, filter = ""): Promise<Exported> {
+async function chosen(recorded: RecordedConversation, pace: Pace, filter: string): Promise<Exported> {
   const { entries, conversation } = recorded;
   const header = entries.find((entry) => entry.k === "hdr");
   const matches = readFilter(filter);

@@ -1,7 +1,7 @@
 import { type CheckReport, junitOf, sarifOf } from "@parlance/wire";
 import { packageVersion } from "../package-version.js";
 import { pendingValue, verdictValue } from "../recordings/recorded-json.js";
-import { escapeHidden, jsonLine } from "./json-lines.js";
+import { jsonLine, prettyJson } from "./json-lines.js";
 import { reportLines } from "./report-text.js";
 import type { Output } from "./terminal.js";
 
@@ -31,11 +31,13 @@ const printers: Readonly<Record<ReportFormat, (print: ReportPrint) => readonly s
   text: ({ report, out }) => reportLines(report, out),
   json: ({ report }) => [jsonLine(reportValue(report))],
   junit: ({ report }) => [junitOf(report).trimEnd()],
-  sarif({ report, uri }) {
-    const tool = { name: "parlance", version: packageVersion };
-    return [escapeHidden(JSON.stringify(sarifOf(report, { uri, tool }), undefined, 2))];
-  },
+  sarif: ({ report, uri }) => [sarifText(report, uri)],
 };
+
+/** A report as SARIF. @param uri the URI of the recording */
+export function sarifText(report: CheckReport, uri: string): string {
+  return prettyJson(sarifOf(report, { uri, tool: { name: "parlance", version: packageVersion } }));
+}
 
 /** A report as JSON. */
 export function reportValue(report: CheckReport): object {
