@@ -50,9 +50,10 @@ async function talk({ target: word }: TargetWords, flags: TalkFlags, invocation:
   const before: TalkOutcome[] = [];
   for (const [index, revision] of asked.entries()) {
     const staysOpen = flags.once !== true && index === asked.length - 1;
-    const talk = new Talk({ target, calls, flags, view, invocation, revision });
-    before.push(await talk.hold(staysOpen ? before : undefined));
-    if (invocation.interrupt.stop.aborted) return talk.isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
+    const options = { target, calls, flags, view, invocation, revision };
+    const { outcome, isDone } = await hold(options, staysOpen ? before : undefined);
+    before.push(outcome);
+    if (invocation.interrupt.stop.aborted) return isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
   }
   if (flags.once === true && before.length > 1) view.compare(before);
   return exitCodeOf(before);
@@ -74,75 +75,55 @@ interface TalkOptions {
   readonly revision: string | undefined;
 }
 
-/** One conversation, from the start of the server to its exit. */
-class Talk {
-  readonly #options: TalkOptions;
-  readonly #observed: ObservedTarget;
-  #client: Client | undefined;
-  #failure: Failure | undefined;
-  #done = false;
+/** The outcome of a conversation, and whether all its lists and calls have completed. */
+interface Held {
+  readonly outcome: TalkOutcome;
+  readonly isDone: boolean;
+}
 
-  constructor(options: TalkOptions) {
-    const { target, view, invocation } = options;
-    this.#options = options;
-    this.#observed = new ObservedTarget(target, {
-      interrupt: invocation.interrupt,
-      onObservation: (observation) => view.observe(observation),
-    });
-  }
-
-  /** Whether all lists and calls have completed. */
-  get isDone(): boolean {
-    return this.#done;
-  }
-
-  /** Runs the conversation. With `before`, the outcomes of earlier conversations, it stays open after the last call. */
-  async hold(before: readonly TalkOutcome[] | undefined): Promise<TalkOutcome> {
-    const { view, revision, invocation } = this.#options;
-    view.begin(revision);
-    try {
-      await this.#speak(before);
-    } catch (error) {
-      this.#failure = this.#observed.failure(error, this.#client === undefined ? "opening" : "open");
-    }
-    await this.#client?.close();
-    await this.#observed.close();
-    if (this.#failure !== undefined && !invocation.interrupt.stop.aborted) printFailure(this.#failure, invocation.err);
-    const outcome = this.#outcome();
-    view.end(outcome);
-    return outcome;
-  }
-
-  async #speak(before: readonly TalkOutcome[] | undefined): Promise<void> {
-    const { target, calls, flags, view, invocation, revision } = this.#options;
-    const { err, interrupt } = invocation;
+/**
+ * Holds one conversation, from the start of the server to its exit. With `before`, the outcomes of earlier conversations, it stays
+ * open after the last call.
+ */
+async function hold(
+  { target, calls, flags, view, invocation, revision }: TalkOptions,
+  before: readonly TalkOutcome[] | undefined,
+): Promise<Held> {
+  const { err, interrupt } = invocation;
+  const observed = new ObservedTarget(target, {
+    interrupt,
+    onObservation: (observation) => view.observe(observation),
+  });
+  let client: Client | undefined;
+  let failure: Failure | undefined;
+  let isDone = false;
+  const outcomeSoFar = (): TalkOutcome => {
+    const { conversation, now: duration, ended } = observed;
+    const { tally, opening } = conversation;
+    return { asked: revision, spoken: client?.revision, tally, opening, duration, ended, failure };
+  };
+  view.begin(revision);
+  try {
     const answerer = answererIfGiven(flags, target.title, invocation);
     const how = { revision, timeout: flags.timeout, err, interrupt, ...(answerer !== undefined && { answerer }) };
-    this.#client = await openConversation(this.#observed, how);
-    const skipped = await exercise(this.#client, calls, { signal: interrupt.stop, force: flags.force === true });
+    client = await openConversation(observed, how);
+    const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     view.skip(skipped);
-    this.#done = true;
-    if (before === undefined) {
-      await this.#observed.endInput();
-      return;
+    isDone = true;
+    if (before === undefined) await observed.endInput();
+    else {
+      if (before.length > 0) view.compare([...before, outcomeSoFar()]);
+      view.stay();
+      await untilOver(client, observed, interrupt.stop);
     }
-    if (before.length > 0) view.compare([...before, this.#outcome()]);
-    view.stay();
-    await untilOver(this.#client, this.#observed, interrupt.stop);
+  } catch (error) {
+    failure = observed.failure(error, client === undefined ? "opening" : "open");
   }
-
-  #outcome(): TalkOutcome {
-    const { conversation, now, ended } = this.#observed;
-    const spoken = this.#client?.revision;
-    return {
-      asked: this.#options.revision,
-      spoken,
-      tally: conversation.tally,
-      opening: conversation.opening,
-      duration: now,
-      ended,
-      failure: this.#failure,
-    };
-  }
+  await client?.close();
+  await observed.close();
+  if (failure !== undefined && !interrupt.stop.aborted) printFailure(failure, err);
+  const outcome = outcomeSoFar();
+  view.end(outcome);
+  return { outcome, isDone };
 }
