@@ -3,7 +3,7 @@ import { revisionOf } from "@parlance/mcp/protocol";
 import type { Command } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
-import { type Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import { toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import {
   addConversationOptions,
@@ -14,8 +14,8 @@ import {
 } from "../../shared/options.js";
 import { count } from "../../shared/output/quantities.js";
 import { printFailure } from "../../shared/output/terminal.js";
-import { type Target, targetHelp } from "../../shared/target/target.js";
-import { payloadHelp, payloadOf, RawTraffic, type SendOptions, sendBytes } from "./send-bytes.js";
+import { targetHelp } from "../../shared/target/target.js";
+import { payloadHelp, payloadOf, RawTraffic, sendBytes } from "./send-bytes.js";
 import { type SendView, sendJson, sendText } from "./view.js";
 
 interface SendFlags extends ConversationFlags {
@@ -74,37 +74,26 @@ async function send(words: readonly string[], flags: SendFlags, invocation: Invo
   const opening = openingOf(flags);
   const target = await withKeptToken(await chooseTarget(word, invocation.command, flags));
   const bytes = await payloadOf(message, flags.line === true);
-  const look = { hex: flags.hex === true, bodies: isHttp(target) };
+  const look = { hex: flags.hex === true, bodies: target.kind === "url" && target.url.protocol.startsWith("http") };
   const view = flags.json === true ? sendJson(out, look) : sendText(out, look);
   const traffic = new RawTraffic(view, { stdio: target.kind === "command" });
   view.begin();
   const options = { opening, wait: flags.wait, timeout: flags.timeout, stop: interrupt.stop, view, traffic };
-  const failure = await sending(target, bytes, options);
-  if (interrupt.stop.aborted) return interrupt.exitCode;
-  if (failure !== undefined) {
+  try {
+    await sendBytes(target, bytes, options);
+  } catch (error) {
+    if (interrupt.stop.aborted) return interrupt.exitCode;
+    const failure = toFailure(error, "opening");
     printFailure(failure, err);
     return failure.exitCode;
   }
-  return verdict(traffic, view);
+  return interrupt.stop.aborted ? interrupt.exitCode : verdict(traffic, view);
 }
 
 function openingOf({ open, revision = latestHandshake.version }: SendFlags): string | undefined {
   if (open !== true) return undefined;
   if (revisionOf(revision)?.era === "handshake") return revision;
   throw usageFailure(`${revision} has no handshake: leave out --open, and name the revision in params._meta`);
-}
-
-function isHttp(target: Target): target is Extract<Target, { kind: "url" }> {
-  return target.kind === "url" && target.url.protocol.startsWith("http");
-}
-
-async function sending(target: Target, bytes: Uint8Array, options: SendOptions): Promise<Failure | undefined> {
-  try {
-    await sendBytes(target, bytes, options);
-    return undefined;
-  } catch (error) {
-    return toFailure(error, "opening");
-  }
 }
 
 function verdict({ conversation, owed }: RawTraffic, view: SendView): number {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
+import { buffer } from "node:stream/consumers";
 import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
 import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply, type WireMessage } from "@parlance/wire";
@@ -229,7 +230,7 @@ export async function payloadOf(word: string, isLine: boolean): Promise<Uint8Arr
 }
 
 async function bytesOf(word: string): Promise<Uint8Array> {
-  if (word === "-") return bytesOfStdin();
+  if (word === "-") return buffer(process.stdin);
   if (!word.startsWith("@")) return Buffer.from(word);
   try {
     return readFileSync(word.slice(1));
@@ -239,20 +240,15 @@ async function bytesOf(word: string): Promise<Uint8Array> {
   }
 }
 
-async function bytesOfStdin(): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array); // Without an encoding, the chunks are buffers.
-  return Buffer.concat(chunks);
-}
-
 /** The frames of both sides, and the requests without a response. */
 export class RawTraffic {
   readonly conversation: LiveConversation;
   readonly silence: IdleWatch = new IdleWatch();
   readonly #view: SendView;
   readonly #start = performance.now();
+  /** Why the other side ended. */
+  error: Error | undefined;
   #sent: readonly FrameRow[] = [];
-  #error: Error | undefined;
   #isSettled = false;
 
   /** @param stdio whether frames are lines of stdin and stdout */
@@ -266,11 +262,6 @@ export class RawTraffic {
     return performance.now() - this.#start;
   }
 
-  /** Why the other side ended. */
-  get error(): Error | undefined {
-    return this.#error;
-  }
-
   /** Takes raw bytes, before they are parsed. */
   bytes(from: "client" | "server", chunk: Uint8Array): void {
     if (from === "server") this.silence.disturb();
@@ -280,7 +271,7 @@ export class RawTraffic {
   /** Takes a frame, or a refused one. */
   see(tapped: Tapped): void {
     if (tapped.kind === "ended") {
-      this.#error = tapped.error;
+      this.error = tapped.error;
       this.silence.end();
       return;
     }
