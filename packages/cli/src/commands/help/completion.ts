@@ -46,7 +46,7 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
     .action((word: Shell | Asked) =>
       run(async () => {
         if (isAsked(word)) out.print(...(await readers[word]()).filter((name) => !/\s/.test(name)));
-        else out.print(completionScript(word, commandTable(program)));
+        else out.print(scripts[word](commandTable(program)));
         return exitCodes.clean;
       }),
     );
@@ -56,11 +56,7 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-/** The completion script of a shell. */
-function completionScript(shell: Shell, table: CommandTable): string {
-  return scripts[shell](table);
-}
-
+/** The completion script of each shell. */
 const scripts: Readonly<Record<Shell, (table: CommandTable) => string>> = { bash, zsh, fish };
 
 function bash({ options, commands }: CommandTable): string {
@@ -92,7 +88,11 @@ _parlance() {
   done
   ((i > last)) && return
   case $command in
-${row("''", names(commands), options)}
+${row(
+  "''",
+  commands.map(({ name }) => name),
+  options,
+)}
 ${commands.map(({ name, words, options: own, targets }) => row(name, words, own, targets)).join("\n")}
   esac
   [[ -n $targets && $word != -* ]] && ((place == 0)) && words=$(parlance completion targets 2>/dev/null)
@@ -186,10 +186,6 @@ function fish({ options, commands }: CommandTable): string {
 function fishOption({ short, long, value, description }: OptionRow): string {
   const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.slice(2)}`];
   return [...names, ...(value === "required" ? ["-r"] : []), `-d ${fishQuoted(description)}`].join(" ");
-}
-
-function names(commands: readonly CommandRow[]): readonly string[] {
-  return commands.map(({ name }) => name);
 }
 
 function spellings({ short, long }: Pick<OptionRow, "short" | "long">): readonly string[] {
