@@ -114,7 +114,8 @@ export function registerWrap(program: Command, invocation: Invocation): void {
       .summary(verb.summary)
       .description(verb.description)
       .usage(`[options] [<host> <server>]\n       parlance ${verb.name} [options] --config file <server>`)
-      .addArgument(hostAndServer())
+      // Completion lists the hosts. `findHost` refuses other words with a better message than commander's.
+      .addArgument(new Argument("[words...]").choices(hosts.map(({ name }) => name)).argParser(collect))
       .option("--config <file>", "edit this file, for any host")
       .option("--dry-run", "print what would change, and change nothing")
       .option("--json", "print one JSON object, for programs")
@@ -123,11 +124,6 @@ export function registerWrap(program: Command, invocation: Invocation): void {
         invocation.run(() => run(verb, words, flags, invocation)),
       );
   }
-}
-
-/** Completion lists the hosts. `findHost` refuses other words with a better message than commander's. */
-function hostAndServer(): Argument {
-  return new Argument("[words...]").choices(hosts.map(({ name }) => name)).argParser(collect);
 }
 
 async function run(verb: Verb, words: readonly string[], flags: WrapFlags, invocation: Invocation): Promise<number> {
