@@ -75,7 +75,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
   const target = await chooseTarget(word, command, flags);
   const toKind = target.kind === "url" ? toFailureAtUrl : toFailure;
   const lost: Failure[] = [];
-  const options: BridgeOptions = {
+  const options: BridgeOptions & { readonly timeout: number } = {
     timeout: flags.timeout,
     ...(flags.revision !== undefined && { revision: flags.revision }),
     candid: flags.listen === undefined, // The client on stdio started this program.
@@ -86,7 +86,7 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
       printFailure(failure, err);
     },
   };
-  const bridge = await bridgeFor(target, { options, flags, invocation });
+  const bridge = await bridgeFor(target, options, invocation);
   try {
     if (flags.listen === undefined) await serveHost(bridge, invocation);
     else await serveClients(bridge, { ...flags, listen: flags.listen }, invocation);
@@ -97,13 +97,11 @@ async function run(word: string | undefined, flags: BridgeFlags, invocation: Inv
   return lost[0]?.exitCode ?? exitCodes.clean;
 }
 
-interface Leading {
-  readonly options: BridgeOptions;
-  readonly flags: BridgeFlags;
-  readonly invocation: Invocation;
-}
-
-async function bridgeFor(target: Target, { options, flags, invocation }: Leading): Promise<Bridge> {
+async function bridgeFor(
+  target: Target,
+  options: BridgeOptions & { readonly timeout: number },
+  { err, interrupt }: Invocation,
+): Promise<Bridge> {
   const route = await routeTo(target);
   if (route.kind === "http") {
     const { url, headers } = route;
@@ -111,11 +109,10 @@ async function bridgeFor(target: Target, { options, flags, invocation }: Leading
     const auth = hasAuthorization(headers) ? {} : { auth: withKeptTokens(url, { opensBrowser: true }) };
     return bridgeTo(url, { ...options, headers, ...auth });
   }
-  const { err, interrupt } = invocation;
   const dial = (): Channel => {
     const stderr = new TextLines((line) => err.print(escapeControls(line)));
     const onStderr = (chunk: Uint8Array): void => stderr.push(chunk);
-    return route.dial({ onStderr, exitGrace, openTimeout: flags.timeout, force: interrupt.force });
+    return route.dial({ onStderr, exitGrace, openTimeout: options.timeout, force: interrupt.force });
   };
   return bridgeTo(dial, target.kind === "url" ? { ...options, reopen: true } : options);
 }
