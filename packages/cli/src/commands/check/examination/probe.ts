@@ -243,7 +243,25 @@ export class Subject {
    * requires.
    */
   async open(): Promise<ProbeOutcome> {
-    return this.revision.era === "stateless" ? this.#discover() : this.#initialize();
+    const { version, era } = this.revision;
+    const isStateless = era === "stateless";
+    const method = isStateless ? methods.discover : methods.initialize;
+    const clientInfo = { name: "parlance", version: "0.1.0" };
+    const reply = await this.ask(method, isStateless ? {} : { protocolVersion: version, capabilities: {}, clientInfo });
+    const { answer, http } = reply;
+    this.#openingStatus = http?.status;
+    if (answer === undefined) return failed(unanswered(method, reply));
+    const { result } = answer;
+    if (!isObject(result)) return failed(`${method} was answered with ${describe(answer)}`);
+    const { protocolVersion, supportedVersions: supported } = result;
+    if (isStateless && !(Array.isArray(supported) && supported.includes(version)))
+      return failed(`it supports ${quoted(supported)}`);
+    if (!isStateless && protocolVersion !== version) return failed(`it settles on ${quoted(protocolVersion)}`);
+    if (isObject(result.capabilities)) this.capabilities = result.capabilities;
+    if (isStateless) return passed;
+    this.#client.useVersion(version);
+    await this.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
+    return passed;
   }
 
   /** Whether the request that opens the conversation got no HTTP response, as from a server that has ended. */
@@ -254,37 +272,6 @@ export class Subject {
   /** Whether the server requires a token and did not accept one. */
   get isUnauthorized(): boolean {
     return this.#openingStatus === 401;
-  }
-
-  async #initialize(): Promise<ProbeOutcome> {
-    const { version } = this.revision;
-    const clientInfo = { name: "parlance", version: "0.1.0" };
-    const params = { protocolVersion: version, capabilities: {}, clientInfo };
-    const reply = await this.ask(methods.initialize, params);
-    const { answer, http } = reply;
-    this.#openingStatus = http?.status;
-    if (answer === undefined) return failed(unanswered(methods.initialize, reply));
-    const { result } = answer;
-    if (!isObject(result)) return failed(`initialize was answered with ${describe(answer)}`);
-    if (result.protocolVersion !== version) return failed(`it settles on ${quoted(result.protocolVersion)}`);
-    if (isObject(result.capabilities)) this.capabilities = result.capabilities;
-    this.#client.useVersion(version);
-    await this.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
-    return passed;
-  }
-
-  async #discover(): Promise<ProbeOutcome> {
-    const reply = await this.ask(methods.discover);
-    const { answer, http } = reply;
-    this.#openingStatus = http?.status;
-    if (answer === undefined) return failed(unanswered(methods.discover, reply));
-    const { result } = answer;
-    if (!isObject(result)) return failed(`server/discover was answered with ${describe(answer)}`);
-    const { supportedVersions: supported } = result;
-    if (!Array.isArray(supported) || !supported.includes(this.revision.version))
-      return failed(`it supports ${quoted(supported)}`);
-    if (isObject(result.capabilities)) this.capabilities = result.capabilities;
-    return passed;
   }
 
   /** The `_meta` members that every request of the stateless era must have. */
