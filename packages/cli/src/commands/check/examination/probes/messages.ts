@@ -23,15 +23,14 @@ const sameId = ({ facts }: Revision): string =>
     ? "Responses MUST include the same ID as the request they correspond to."
     : "Result responses MUST include the same ID as the request they correspond to.";
 
+/** A probe of the id of a response. @param also the property of the id */
+function idProbe(id: string, also: string, ask: Probe["ask"]): Probe {
+  const demands = `A response has the id of its request, also if ${also}`;
+  return { id, level: "must", demands, sentence: sameId, page: onMessages("responses"), ask };
+}
+
 /** Clients on the official SDK begin with this id, and `if (message.id)` takes their `initialize` for a notification. */
-export const zeroProbe: Probe = {
-  id: "XM-12",
-  level: "must",
-  demands: "A response has the id of its request, also if that is 0",
-  sentence: sameId,
-  page: onMessages("responses"),
-  ask: (subject) => echoes(subject, 0),
-};
+export const zeroProbe: Probe = idProbe("XM-12", "that is 0", (subject) => echoes(subject, 0));
 
 /** The probes of JSON-RPC. */
 export const messageProbes: readonly Probe[] = [
@@ -45,22 +44,8 @@ export const messageProbes: readonly Probe[] = [
     ask: async (subject) =>
       expectRefusal(await subject.ask("parlance/no-such-method"), [subject.revision.codes.methodNotFound]),
   },
-  {
-    id: "XM-2",
-    level: "must",
-    demands: "A response has the id of its request, also if that is a string",
-    sentence: sameId,
-    page: onMessages("responses"),
-    ask: (subject) => echoes(subject, "parlance-7"),
-  },
-  {
-    id: "XM-3",
-    level: "must",
-    demands: "A response has the id of its request, also if that is the largest safe integer",
-    sentence: sameId,
-    page: onMessages("responses"),
-    ask: (subject) => echoes(subject, Number.MAX_SAFE_INTEGER),
-  },
+  idProbe("XM-2", "that is a string", (subject) => echoes(subject, "parlance-7")),
+  idProbe("XM-3", "that is the largest safe integer", (subject) => echoes(subject, Number.MAX_SAFE_INTEGER)),
   {
     id: "XM-4",
     level: "must",
@@ -197,19 +182,14 @@ export const messageProbes: readonly Probe[] = [
   },
   zeroProbe,
   {
-    id: "XM-13",
-    level: "must",
-    demands: "A response has the id of its request, also if a character of it comes in two pieces",
-    sentence: sameId,
-    page: onMessages("responses"),
-    applies: (_revision, transport) => transport === "channel",
-    async ask(subject) {
+    ...idProbe("XM-13", "a character of it comes in two pieces", async (subject) => {
       const id = "parlance-\u{1F642}";
       const line = new TextEncoder().encode(`${subject.request(id, subject.ping)}\n`);
       const cut = line.indexOf(firstByteOfFour) + 2;
       const reply = await subject.send([line.subarray(0, cut), line.subarray(cut)], id);
       return echoed(reply, id);
-    },
+    }),
+    applies: (_revision, transport) => transport === "channel",
   },
 ];
 
