@@ -30,8 +30,8 @@ interface List {
   /** The members of a page that the schema declares. */
   readonly declaration: string;
   readonly page: string;
-  /** The sentence of the stateless era that requires a response if the capability is declared. */
-  readonly demanded?: { readonly sentence: string; readonly page: string };
+  /** Whether a sentence of the stateless era requires a response if the capability is declared. */
+  readonly isDemanded: boolean;
 }
 
 const lists: readonly List[] = [
@@ -42,11 +42,7 @@ const lists: readonly List[] = [
     member: "tools",
     declaration: "tools: Tool[];",
     page: "listtoolsresult",
-    demanded: {
-      sentence:
-        "Servers that declare the `tools` capability MUST respond to `tools/list` requests with the set of tools currently available to the requesting client.",
-      page: "server/tools#capabilities",
-    },
+    isDemanded: true,
   },
   {
     id: "XF-2",
@@ -55,11 +51,7 @@ const lists: readonly List[] = [
     member: "resources",
     declaration: "resources: Resource[];",
     page: "listresourcesresult",
-    demanded: {
-      sentence:
-        "Servers that declare the `resources` capability MUST respond to `resources/list` requests with the set of resources currently available to the requesting client.",
-      page: "server/resources#capabilities",
-    },
+    isDemanded: true,
   },
   {
     id: "XF-3",
@@ -68,6 +60,7 @@ const lists: readonly List[] = [
     member: "resourceTemplates",
     declaration: "resourceTemplates: ResourceTemplate[];",
     page: "listresourcetemplatesresult",
+    isDemanded: false,
   },
   {
     id: "XF-4",
@@ -76,11 +69,7 @@ const lists: readonly List[] = [
     member: "prompts",
     declaration: "prompts: Prompt[];",
     page: "listpromptsresult",
-    demanded: {
-      sentence:
-        "Servers that declare the `prompts` capability MUST respond to `prompts/list` requests with the set of prompts currently available to the requesting client.",
-      page: "server/prompts#capabilities",
-    },
+    isDemanded: true,
   },
 ];
 
@@ -107,14 +96,14 @@ export const readOnlyProbe: Probe = {
 /** The probes of declared features. */
 export const featureProbes: readonly Probe[] = [
   ...lists.map((list): Probe => {
-    const { id, capability, method, declaration, page, demanded } = list;
-    const sentence = demanded === undefined ? declaration : byEra(declaration, demanded.sentence);
+    const { id, capability, method, declaration, page, isDemanded } = list;
+    const demanded = `Servers that declare the \`${capability}\` capability MUST respond to \`${method}\` requests with the set of ${capability} currently available to the requesting client.`;
     return {
       id,
       level: "must",
       demands: `${method} returns all pages`,
-      sentence,
-      page: demanded === undefined ? inSchema(page) : byEra(inSchema(page), demanded.page),
+      sentence: isDemanded ? byEra(declaration, demanded) : declaration,
+      page: isDemanded ? byEra(inSchema(page), `server/${capability}#capabilities`) : inSchema(page),
       ask: ifOffered(capability, (subject) => pages(subject, list)),
     };
   }),
@@ -216,14 +205,14 @@ function refuses(
 /** The maximum number of pages of a list: a server may send cursors without end. */
 const mostPages = 50;
 
-async function pages(subject: Subject, { method, member, demanded }: List): Promise<ProbeOutcome> {
+async function pages(subject: Subject, { method, member, isDemanded }: List): Promise<ProbeOutcome> {
   const seen = new Set<unknown>();
   for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
     const reply = await subject.ask(method, params);
     const { answer } = reply;
     if (!isObject(answer?.result)) {
       const found = expectResult(reply);
-      const mayRefuse = answer !== undefined && (demanded === undefined || subject.revision.era === "handshake");
+      const mayRefuse = answer !== undefined && (!isDemanded || subject.revision.era === "handshake");
       return mayRefuse ? asNote(found, "the schema has errors for every request") : found;
     }
     const { [member]: items, nextCursor: cursor } = answer.result;
