@@ -18,6 +18,12 @@ import { callsAtOnce } from "./features.js";
 
 const jsonRpc = "https://www.jsonrpc.org/specification";
 
+/** The sentence behind the probes of servers that stop answering. */
+const everyCallIsAnswered = {
+  sentence: "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
+  page: `${jsonRpc}#response_object`,
+};
+
 const sameId = ({ facts }: Revision): string =>
   facts.errorId === "required"
     ? "Responses MUST include the same ID as the request they correspond to."
@@ -71,9 +77,7 @@ export const messageProbes: readonly Probe[] = [
     id: "XM-5",
     level: "must",
     demands: "Invalid JSON gets a parse error, or no response, and does not end the connection",
-    sentence:
-      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
-    page: `${jsonRpc}#response_object`,
+    ...everyCallIsAnswered,
     async ask(subject) {
       const before = subject.responsesWithoutId.length;
       await subject.send('{"jsonrpc":"2.0","id":"broken","method":"ping"');
@@ -88,9 +92,7 @@ export const messageProbes: readonly Probe[] = [
     id: "XM-6",
     level: "must",
     demands: "JSON that is not a message does not end the connection",
-    sentence:
-      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
-    page: `${jsonRpc}#response_object`,
+    ...everyCallIsAnswered,
     async ask(subject) {
       for (const text of ["42", '"text"', "null", "{}", '{"jsonrpc":"2.0","id":1}']) {
         await subject.send(text);
@@ -131,9 +133,7 @@ export const messageProbes: readonly Probe[] = [
     id: "XM-9",
     level: "must",
     demands: "Each of many concurrent requests gets a response",
-    sentence:
-      "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications.",
-    page: `${jsonRpc}#response_object`,
+    ...everyCallIsAnswered,
     async ask(subject) {
       const ownCalls = await callsAtOnce(subject);
       const pings = Array.from({ length: 20 }, () => subject.askAnything());
