@@ -3,6 +3,7 @@ import type { RawReply } from "@parlance/wire";
 import { challengeParameter, isOauthChallenge } from "../../shared/client/protected-resource.js";
 import { hasAuthorization } from "../../shared/client/sign-in.js";
 import { remedyForWords, statusRemedy } from "../../shared/client/url-failure.js";
+import { mediaTypeOf } from "../../shared/client/watched-fetch.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import { authorizationChecks, badTokenCheck } from "./authorization-checks.js";
@@ -35,7 +36,7 @@ export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Ch
               isRefused || isSignedIn ? authorizationChecks(endpoint, without, isRefused) : [badTokenCheck(endpoint)],
           }),
           ...(isOpen && { notes: ["it answers without the token too"] }),
-          says: [`POST: ${status}`, statusText, typeOf(answer)].filter((word) => word !== "").join(" "),
+          says: [`POST: ${status}`, statusText, mediaTypeOf(answer)].filter((word) => word !== "").join(" "),
         };
       },
     },
@@ -67,15 +68,9 @@ async function askWithoutToken(endpoint: Endpoint): Promise<HttpReply | undefine
   return (await ask({ ...endpoint, headers })).http;
 }
 
-/** The media type of a response, without parameters. */
-function typeOf({ headers }: HttpReply): string {
-  const [type = ""] = (headers.get("content-type") ?? "").split(";");
-  return type.trim().toLowerCase();
-}
-
 async function judge(answer: HttpReply, endpoint: Endpoint): Promise<CheckResult> {
   const { status, text } = answer;
-  const type = typeOf(answer);
+  const type = mediaTypeOf(answer);
   if (status === 401) return { ...refused(answer), remedy: accessRemedy(answer, endpoint) };
   if (isMcp(answer))
     return { state: "ok", says: status === 200 ? `a message in ${type}` : `a message, with status ${status}` };
@@ -98,7 +93,7 @@ const notMcp = "this is not an MCP endpoint: its path is often /mcp, or /sse on 
 /** Whether a response is one of MCP. Other programs may report an unknown path in JSON-RPC, too, but not an unknown method. */
 function isMcp(answer: HttpReply): boolean {
   const { status, text } = answer;
-  const type = typeOf(answer);
+  const type = mediaTypeOf(answer);
   if (type === "text/event-stream") return status === 200;
   if (type !== "application/json" || status === 405) return false;
   const message = decode(text, undefined, clientLimits);
@@ -143,5 +138,5 @@ async function elsewhere(answer: HttpReply, endpoint: Endpoint): Promise<CheckRe
 async function isOldStream(endpoint: Endpoint): Promise<boolean> {
   const { http } = await exchange(endpoint, { method: "GET" });
   if (http === undefined) return false;
-  return http.status === 200 && typeOf(http) === "text/event-stream" && /^event: ?endpoint\b/m.test(http.text);
+  return http.status === 200 && mediaTypeOf(http) === "text/event-stream" && /^event: ?endpoint\b/m.test(http.text);
 }

@@ -160,7 +160,8 @@ function statusLine(what: string, response: Response): string {
   return `${what}: ${words.join(" ")}${location === null ? "" : `, go to ${coverCredentials({ url: location }).url}`}`;
 }
 
-function mediaTypeOf({ headers }: Response): string {
+/** The media type of a response, without parameters. */
+export function mediaTypeOf({ headers }: { readonly headers: Headers }): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
   return type.trim().toLowerCase();
 }
