@@ -7,7 +7,7 @@ import type { Failure } from "../../shared/failure.js";
 import { cut, left, right, widthOf } from "../../shared/output/columns.js";
 import { type FrameRow, partsOf, rowLines } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { bytesText, count, durationText } from "../../shared/output/quantities.js";
+import { bytesText, count, durationText, micro } from "../../shared/output/quantities.js";
 import { headingRow, type Look, type Part, type Piece, pieceLines, remarkRows } from "../../shared/output/rows.js";
 import type { Paint } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
@@ -185,11 +185,6 @@ function outcomeValue({ asked, spoken, tally, opening, duration, ended, failure 
     ended,
     failure: failure?.message,
   };
-}
-
-/** Milliseconds with three decimals. */
-function micro(milliseconds: number): number {
-  return Math.round(milliseconds * 1_000) / 1_000;
 }
 
 /** One row of the table: its name, and a cell for each conversation. */

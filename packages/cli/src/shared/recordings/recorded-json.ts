@@ -1,4 +1,5 @@
 import { type CheckReport, latencyOf, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
+import { micro } from "../output/quantities.js";
 
 type Pending = CheckReport["pending"][number]["pending"];
 
@@ -52,9 +53,4 @@ export function verdictValue(verdict: Verdict): VerdictValue {
 export function pendingValue({ operation, session, waited, over, state, reason }: Pending): object {
   const { frame, id, method } = operation.request;
   return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, state, reason };
-}
-
-/** Milliseconds with three decimals. */
-function micro(milliseconds: number): number {
-  return Math.round(milliseconds * 1_000) / 1_000;
 }
