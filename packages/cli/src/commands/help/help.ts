@@ -42,10 +42,14 @@ export function usageErrorText(message: string, program: Command, words: readonl
 
 type Advice = (command: Command | undefined) => string | undefined;
 
-/** Advice on a header, for commands that connect to a server. */
-function forHeader(value: string): Advice {
-  return (command) =>
-    command?.options.some(({ long }) => long === "--header") === true ? `write --header ${value}` : undefined;
+/** Advice for commands with an option. */
+function forOption(name: string, advice: string): Advice {
+  return (command) => (command?.options.some(({ long }) => long === name) === true ? advice : undefined);
+}
+
+/** Advice for a word in the place of a command. */
+function forCommand(advice: string): Advice {
+  return (command) => (command === undefined ? advice : undefined);
 }
 
 /** Advice on a port, by the option of a command that listens. */
@@ -57,19 +61,13 @@ const listeners: ReadonlyMap<string, string> = new Map([
 
 const address: Advice = (command) => command?.options.map(({ flags }) => listeners.get(flags)).find(Boolean);
 
-const token: Advice = (command) =>
-  command?.options.some(({ long }) => long === "--bearer-env") === true
-    ? "write --bearer-env TOKEN, with the token in the variable TOKEN"
-    : undefined;
-const lists =
-  (name: string): Advice =>
-  (command) =>
-    command === undefined ? `parlance list <target> ${name}` : undefined;
+const header = forOption("--header", "write --header 'Name: value'");
+const token = forOption("--bearer-env", "write --bearer-env TOKEN, with the token in the variable TOKEN");
 
 /** Options and commands of other programs, with their equivalents. */
 const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
-  ["-H", forHeader("'Name: value'")],
-  ["--headers", forHeader("'Name: value'")],
+  ["-H", header],
+  ["--headers", header],
   ["--token", token],
   ["--bearer", token],
   ["--auth", token],
@@ -83,14 +81,11 @@ const elsewhere: ReadonlyMap<string, Advice> = new Map<string, Advice>([
         ? "check answers nothing that a tool asks: parlance run --call 'tool name=text' --answer accept does"
         : undefined,
   ],
-  ["tools", lists("tools")],
-  ["resources", lists("resources")],
-  ["templates", lists("templates")],
-  ["prompts", lists("prompts")],
-  [
-    "inspect",
-    (command) => (command === undefined ? "parlance talk <target>, or parlance run --ui <target>" : undefined),
-  ],
+  ["tools", forCommand("parlance list <target> tools")],
+  ["resources", forCommand("parlance list <target> resources")],
+  ["templates", forCommand("parlance list <target> templates")],
+  ["prompts", forCommand("parlance list <target> prompts")],
+  ["inspect", forCommand("parlance talk <target>, or parlance run --ui <target>")],
 ]);
 
 function namesIn(kind: string, command: Command): readonly string[] {
