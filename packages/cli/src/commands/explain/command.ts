@@ -53,9 +53,13 @@ export function registerExplain(program: Command, invocation: Invocation): void 
     );
 }
 
-function printTopics({ json }: ExplainFlags, out: Output): void {
-  if (json === true) out.print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
-  else for (const { topic, names } of topics) printNames(topic, names, out);
+function printTopics({ json }: ExplainFlags, { style, width, print }: Output): void {
+  if (json === true) print(jsonLine(Object.fromEntries(topics.map(({ topic, names }) => [topic, names]))));
+  else
+    for (const { topic, names } of topics) {
+      const lines = wrapWords(names.join("  "), width - indent.length, "  ");
+      print(style.bold(headings[topic]), ...lines.map((line) => `${indent}${line}`));
+    }
 }
 
 function printExplained(
@@ -82,11 +86,6 @@ const headings: Readonly<Record<Topic, string>> = {
   rule: "Rules, which parlance check applies",
   probe: "Probes, which parlance check sends to a server",
 };
-
-function printNames(topic: Topic, names: readonly string[], { style, width, print }: Output): void {
-  const lines = wrapWords(names.join("  "), width - indent.length, "  ");
-  print(style.bold(headings[topic]), ...lines.map((line) => `${indent}${line}`));
-}
 
 const indent = "  ";
 const labelWidth = 10;
@@ -116,9 +115,5 @@ function printExplanation(
 }
 
 function jsonOf({ facts, wire, ...rest }: Explanation): object {
-  return {
-    ...rest,
-    facts: Object.fromEntries(facts.map(({ label, text }) => [label, text])),
-    wire: wire.map(({ from, raw }) => ({ from, raw })),
-  };
+  return { ...rest, facts: Object.fromEntries(facts.map(({ label, text }) => [label, text])), wire };
 }
