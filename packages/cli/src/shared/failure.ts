@@ -7,7 +7,7 @@ export interface FailureDetails {
   /** Evidence, line by line: the last lines of stderr, the data of an error. */
   readonly seen?: readonly string[];
   /** The remedy. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -28,16 +28,13 @@ export class Failure extends Error {
   /** A copy with other details. */
   with(details: Partial<FailureDetails>): Failure {
     const { message, exitCode, seen, remedy, cause } = this;
-    return new Failure(message, { exitCode, seen, ...(remedy !== undefined && { remedy }), cause, ...details });
+    return new Failure(message, { exitCode, seen, remedy, cause, ...details });
   }
 }
 
 /** A usage error. */
 export function usageFailure(message: string, remedy?: string): Failure {
-  return new Failure(
-    message,
-    remedy === undefined ? { exitCode: exitCodes.usage } : { exitCode: exitCodes.usage, remedy },
-  );
+  return new Failure(message, { exitCode: exitCodes.usage, remedy });
 }
 
 /** Whether the conversation was already open. */
@@ -81,7 +78,7 @@ export function toFailure(error: unknown, stage: Stage): Failure {
   const [refused = "", option] = message.split("; { unadvertised: true }");
   if (option !== undefined) return new Failure(refused, { ...details, remedy: "--force sends it anyway" });
   const advice = remedyForSigns([message, ...seen].join("\n")) ?? remedy?.[stage];
-  return new Failure(message, advice === undefined ? details : { ...details, remedy: advice });
+  return new Failure(message, { ...details, remedy: advice });
 }
 
 /** The remedy for a server that does not end its messages. */

@@ -149,7 +149,7 @@ function tell(report: Report, err: Output): void {
 /** Removes the lines of stderr from a failure: they have been printed already. */
 function withoutStderr({ message, exitCode, remedy, cause }: Failure): Failure {
   const headline = message.replace(/; (?:its last lines on stderr:|it wrote nothing to stderr)$/, "");
-  return new Failure(headline, remedy === undefined ? { exitCode, cause } : { exitCode, remedy, cause });
+  return new Failure(headline, { exitCode, remedy, cause });
 }
 
 /** A listening server. */

@@ -108,7 +108,7 @@ function requireReached(target: Target, { error, conversation }: RawTraffic): vo
   throw new Failure(message, {
     exitCode: exitCodes.unreachable,
     seen: target.kind === "command" ? [] : seen, // Its stderr has been printed.
-    ...(remedy !== undefined && { remedy }),
+    remedy,
     cause: error,
   });
 }

@@ -12,8 +12,7 @@ export function toFailureAtUrl(error: unknown, stage: Stage): Failure {
   if (refused !== undefined) return refused;
   const remedy = error instanceof RpcError ? rpcRemedies.get(error.code) : remedyFor(error, message);
   const seen = failure.seen.filter((line) => line !== ""); // OpenSSL ends its messages with a line feed.
-  const details = { exitCode, seen, cause: error };
-  return new Failure(message, remedy === undefined ? details : { ...details, remedy });
+  return new Failure(message, { exitCode, seen, remedy, cause: error });
 }
 
 function remedyFor(error: unknown, message: string): string | undefined {

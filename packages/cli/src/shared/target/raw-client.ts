@@ -58,13 +58,12 @@ export function replyFailure(kind: Target["kind"], { silence, http, error }: Raw
     return kind === "url" ? toFailureAtUrl(innermost(cause), "opening") : toFailure(cause, "opening");
   }
   const { status, statusText, text } = http;
-  const remedy = statusRemedy(status);
   return new Failure(`the server refuses the request: HTTP ${status} ${statusText}`.trimEnd(), {
     exitCode: exitCodes.unreachable,
     seen: visibleLines(text)
       .slice(0, mostLines)
       .map((line) => cut(line, mostCharacters)),
-    ...(remedy !== undefined && { remedy }),
+    remedy: statusRemedy(status),
   });
 }
 
