@@ -1,7 +1,15 @@
 import type { Tool } from "@parlance/mcp";
 import { isObject, type JsonObject, methods } from "@parlance/mcp/protocol";
 import { byEra, inSchema, type RawReply } from "@parlance/wire";
-import { answersTo, findOffered, missingCapability, toolOf } from "../../../../shared/client/exercise.js";
+import {
+  answersTo,
+  findOffered,
+  type ListName,
+  missingCapability,
+  type OfferedList,
+  offeredLists,
+  toolOf,
+} from "../../../../shared/client/exercise.js";
 import { argumentsFor } from "../../../../shared/client/tool-arguments.js";
 import {
   asNote,
@@ -22,11 +30,9 @@ import {
 const unknown = "parlance-no-such-thing";
 const unknownUri = "parlance-examination://no/such/thing";
 
-interface List {
+/** What the specification says of a list. */
+interface ListRequirement {
   readonly id: string;
-  readonly capability: string;
-  readonly method: string;
-  readonly member: string;
   /** The members of a page that the schema declares. */
   readonly declaration: string;
   readonly page: string;
@@ -34,44 +40,17 @@ interface List {
   readonly isDemanded: boolean;
 }
 
-const lists: readonly List[] = [
-  {
-    id: "XF-1",
-    capability: "tools",
-    method: methods.listTools,
-    member: "tools",
-    declaration: "tools: Tool[];",
-    page: "listtoolsresult",
-    isDemanded: true,
-  },
-  {
-    id: "XF-2",
-    capability: "resources",
-    method: methods.listResources,
-    member: "resources",
-    declaration: "resources: Resource[];",
-    page: "listresourcesresult",
-    isDemanded: true,
-  },
-  {
+const requirements: Readonly<Record<ListName, ListRequirement>> = {
+  tools: { id: "XF-1", declaration: "tools: Tool[];", page: "listtoolsresult", isDemanded: true },
+  resources: { id: "XF-2", declaration: "resources: Resource[];", page: "listresourcesresult", isDemanded: true },
+  templates: {
     id: "XF-3",
-    capability: "resources",
-    method: methods.listResourceTemplates,
-    member: "resourceTemplates",
     declaration: "resourceTemplates: ResourceTemplate[];",
     page: "listresourcetemplatesresult",
     isDemanded: false,
   },
-  {
-    id: "XF-4",
-    capability: "prompts",
-    method: methods.listPrompts,
-    member: "prompts",
-    declaration: "prompts: Prompt[];",
-    page: "listpromptsresult",
-    isDemanded: true,
-  },
-];
+  prompts: { id: "XF-4", declaration: "prompts: Prompt[];", page: "listpromptsresult", isDemanded: true },
+};
 
 /** Calls a tool without its arguments. It runs where a server does not check them. */
 export const argumentsProbe: Probe = {
@@ -95,8 +74,9 @@ export const readOnlyProbe: Probe = {
 
 /** The probes of declared features. */
 export const featureProbes: readonly Probe[] = [
-  ...lists.map((list): Probe => {
-    const { id, capability, method, declaration, page, isDemanded } = list;
+  ...offeredLists.map((list): Probe => {
+    const { capability, method } = list;
+    const { id, declaration, page, isDemanded } = requirements[list.name];
     const demanded = `Servers that declare the \`${capability}\` capability MUST respond to \`${method}\` requests with the set of ${capability} currently available to the requesting client.`;
     return {
       id,
@@ -114,13 +94,13 @@ export const featureProbes: readonly Probe[] = [
     sentence: "Invalid cursors SHOULD result in an error with code -32602 (Invalid params).",
     page: "server/utilities/pagination#error-handling",
     async ask(subject) {
-      const offeredLists = lists.filter(({ capability }) => subject.offers(capability));
-      for (const { method } of offeredLists) {
+      const offered = offeredLists.filter(({ capability }) => subject.offers(capability));
+      for (const { method } of offered) {
         const reply = await subject.ask(method, { cursor: unknown });
         const found = expectError(reply, [subject.revision.codes.invalidParams]);
         if (found.is === "failed") return failed(`${method}: ${found.says}`);
       }
-      return offeredLists.length === 0 ? skipped("it has no lists") : passed;
+      return offered.length === 0 ? skipped("it has no lists") : passed;
     },
   },
   {
@@ -205,14 +185,15 @@ function refuses(
 /** The maximum number of pages of a list: a server may send cursors without end. */
 const mostPages = 50;
 
-async function pages(subject: Subject, { method, member, isDemanded }: List): Promise<ProbeOutcome> {
+async function pages(subject: Subject, { name, method, member }: OfferedList): Promise<ProbeOutcome> {
   const seen = new Set<unknown>();
   for (let params: JsonObject = {}, page = 1; page <= mostPages; page += 1) {
     const reply = await subject.ask(method, params);
     const { answer } = reply;
     if (!isObject(answer?.result)) {
       const found = expectResult(reply);
-      const mayRefuse = answer !== undefined && (!isDemanded || subject.revision.era === "handshake");
+      const mayRefuse =
+        answer !== undefined && (!requirements[name].isDemanded || subject.revision.era === "handshake");
       return mayRefuse ? asNote(found, "the schema has errors for every request") : found;
     }
     const { [member]: items, nextCursor: cursor } = answer.result;
