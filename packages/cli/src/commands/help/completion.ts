@@ -19,19 +19,17 @@ Examples:
   parlance completion fish > ~/.config/fish/completions/parlance.fish`;
 
 /** The names that completion scripts ask for at run time. */
-const asked = ["targets", "requests"] as const;
-type Asked = (typeof asked)[number];
-
-const readers: Readonly<Record<Asked, () => Promise<readonly string[]>>> = {
+const readers = {
   targets: async () => (await import("../../shared/target/configured-target.js")).configuredNames(),
   requests: async () => {
     const { SavedRequests } = await import("../../shared/requests/saved-requests.js");
     return (await new SavedRequests().list()).flatMap((each) => ("fault" in each ? [] : `@${each.name}`));
   },
 };
+type Asked = keyof typeof readers;
 
 function isAsked(word: Shell | Asked): word is Asked {
-  return asked.some((each) => each === word);
+  return Object.hasOwn(readers, word);
 }
 
 /** Adds `parlance completion`. */
@@ -40,8 +38,8 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
     .command("completion")
     .summary("print a script for completion in a shell")
     .description("Print a script with which a shell completes the command line of parlance.")
-    .usage(`[options] ${shells.join("|")}`)
-    .addArgument(new Argument("<shell>").choices([...shells, ...asked]))
+    .usage(`[options] ${Object.keys(scripts).join("|")}`)
+    .addArgument(new Argument("<shell>").choices([...Object.keys(scripts), ...Object.keys(readers)]))
     .addHelpText("after", `\n${help}`)
     .action((word: Shell | Asked) =>
       run(async () => {
@@ -52,12 +50,9 @@ export function registerCompletion(program: Command, { out, run }: Invocation): 
     );
 }
 
-/** The supported shells. */
-const shells = ["bash", "zsh", "fish"] as const;
-type Shell = (typeof shells)[number];
-
-/** The completion script of each shell. */
-const scripts: Readonly<Record<Shell, (table: CommandTable) => string>> = { bash, zsh, fish };
+/** The completion script of each supported shell. */
+const scripts = { bash, zsh, fish };
+type Shell = keyof typeof scripts;
 
 function bash({ options, commands }: CommandTable): string {
   const row = (name: string, words: readonly string[], flags: readonly OptionRow[], targets = false): string =>
