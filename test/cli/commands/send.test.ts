@@ -13,10 +13,10 @@ import { expectGone, fixture, jsonLines, misbehaving, parlance, toolsServer } fr
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 /**
- * A program that prints its input in hex, when that has ended; one of a shell, because a program that takes seconds to start, as any
- * does on a busy machine, is ended before it has read its input.
+ * A program that prints its input in hex, when that has ended; one of a shell, which starts fast, and deaf to SIGTERM, because on a busy
+ * machine even that may be sent before it has read its input.
  */
-const hexOfInput = ["--", "/bin/sh", "-c", "echo \"got $(od -An -v -tx1 | tr -d ' \\n')\" >&2"];
+const hexOfInput = ["--", "/bin/sh", "-c", "trap '' TERM; echo \"got $(od -An -v -tx1 | tr -d ' \\n')\" >&2"];
 
 /** A server that reads its input, and answers nothing; it prints its number well within any timeout. */
 const silent = ["--", "/bin/sh", "-c", 'echo "pid $$" >&2; exec cat >/dev/null'];
