@@ -98,12 +98,7 @@ export function devAuth(options: DevAuthOptions): DevAuth {
     if (!allowProduction) requireThisMachine(resource);
     const url = requireSecureUrl("devAuth: the resource", resource);
     const identity = { issuer: url.origin, resource };
-    served = protect("devAuth", resource, [url.origin], options, async (token, included) => {
-      const verified = await grants.verify(identity, token);
-      if (verified.kind !== "identity") return verified;
-      const { scopes: granted = [] } = verified.identity;
-      return { kind: "identity", identity: { ...verified.identity, scopes: included(granted) } };
-    });
+    served = protect("devAuth", resource, [url.origin], options, (token) => grants.verify(identity, token));
   };
   if (options.resource !== undefined) servedAt(options.resource);
   const current = (): ResourceServer => {

@@ -165,12 +165,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
     isDevelopment: false,
     signIn: upstream.signIn([...scopes, ...optionalScopes]),
   });
-  const protectedServer = protect("oauthProxy", resource, [origin], options, async (token, included) => {
-    const verified = await grants.verify(identity, token);
-    if (verified.kind !== "identity") return verified;
-    const { scopes: granted = [] } = verified.identity;
-    return { kind: "identity", identity: { ...verified.identity, scopes: included(granted) } };
-  });
+  const protectedServer = protect("oauthProxy", resource, [origin], options, (token) => grants.verify(identity, token));
   return { ...protectedServer, endpoints: server, upstreamToken: (caller) => upstream.token(caller) };
 }
 

@@ -46,13 +46,13 @@ export function bearerAuth(options: BearerAuthOptions): ResourceServer {
   checkMembers("bearerAuth", options, members);
   const { resource, authorizationServers, verify } = options;
   if (typeof verify !== "function") throw new TypeError("bearerAuth: verify must be a function that takes a token");
-  return protect("bearerAuth", resource, authorizationServers, options, async (token, included) => {
+  return protect("bearerAuth", resource, authorizationServers, options, async (token) => {
     const given = await verify(token);
     if (given === undefined) return { kind: "invalid", reason: "verify does not know it" };
     const verified = requireVerified(given);
     if (verified.expiresAt !== undefined && verified.expiresAt <= Date.now())
       return { kind: "invalid", reason: "it has expired" };
-    return { kind: "identity", identity: identityOfToken({ ...verified, scopes: included(verified.scopes ?? []) }) };
+    return { kind: "identity", identity: identityOfToken(verified) };
   });
 }
 

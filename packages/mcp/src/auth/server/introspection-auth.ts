@@ -103,8 +103,8 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
     }
     return verificationOf(said, issuer, audience);
   });
-  return protect("introspectionAuth", resource, [issuer], options, (token, included, address) =>
-    verification.verify(token, included, address),
+  return protect("introspectionAuth", resource, [issuer], options, (token, address) =>
+    verification.verify(token, address),
   );
 }
 

@@ -95,7 +95,7 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   if (jwksUri !== undefined) requireSecureUrl("jwtAuth: jwksUri", jwksUri);
   const keys = new IssuerKeys(issuerUrl, options);
   const [resource = options.resource ?? ""] = options.resource === undefined ? audiences : [options.resource];
-  return protect("jwtAuth", resource, [issuer], options, async (token, included) => {
+  return protect("jwtAuth", resource, [issuer], options, async (token) => {
     const verified = await keys.use(async (jwks) => {
       try {
         const { payload, protectedHeader } = await jwtVerify(token, jwks, {
@@ -113,7 +113,7 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
         return wrong;
       }
     });
-    return "kind" in verified ? verified : identityOfClaims(verified.claims, included);
+    return "kind" in verified ? verified : identityOfClaims(verified.claims);
   });
 }
 
@@ -127,10 +127,7 @@ function wrongClaim(error: unknown, issuer: string, audiences: readonly string[]
   return `${code}: ${message}${found}, expected ${wanted}`;
 }
 
-function identityOfClaims(
-  claims: JWTPayload,
-  included: (scopes: readonly string[]) => readonly string[],
-): Verification {
+function identityOfClaims(claims: JWTPayload): Verification {
   const clientId = [claims.client_id, claims.azp, claims.appid, claims.cid].find((each) => typeof each === "string");
   const { iss, sub = clientId, exp } = claims;
   if (sub === undefined) return { kind: "invalid", reason: "it names neither a subject nor a client" };
@@ -138,7 +135,7 @@ function identityOfClaims(
     ...(iss === undefined ? {} : { issuer: iss }),
     subject: sub,
     ...(clientId === undefined ? {} : { clientId }),
-    scopes: included(scopesOf(claims)),
+    scopes: scopesOf(claims),
     claims,
     ...(exp === undefined ? {} : { expiresAt: exp * 1000 }),
   });

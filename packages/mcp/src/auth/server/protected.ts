@@ -54,6 +54,7 @@ export interface VerifiedToken extends Omit<Identity, "principal"> {
  * The resource server of one URL.
  *
  * @param what the function that was called, for messages
+ * @param verify verifies a token by the network address of its caller; the scopes of the identity need not have those that they include
  * @throws TypeError for a resource or an issuer that is not a URL which clients may use
  */
 export function protect(
@@ -61,11 +62,7 @@ export function protect(
   resource: string,
   authorizationServers: readonly string[],
   { scopes = [], scopeHierarchy = {}, resourceName, documentation, dpop }: ProtectedOptions,
-  verify: (
-    token: string,
-    included: (scopes: readonly string[]) => readonly string[],
-    address: string | undefined,
-  ) => Promise<Verification>,
+  verify: (token: string, address: string | undefined) => Promise<Verification>,
 ): ResourceServer {
   requireSecureUrl(`${what}: the resource`, resource);
   if (authorizationServers.length === 0) {
@@ -93,9 +90,13 @@ export function protect(
       ...(documentation === undefined ? {} : { resource_documentation: documentation }),
     },
     async verify(token, request) {
-      const verified = await verify(token, (granted) => withIncluded(granted, scopeHierarchy), request.address);
+      const verified = await verify(token, request.address);
       if (verified.kind !== "identity") return verified;
-      return (await proofs.refusal(token, verified.identity.claims?.cnf, request)) ?? verified;
+      const { identity } = verified;
+      const refusal = await proofs.refusal(token, identity.claims?.cnf, request);
+      if (refusal !== undefined) return refusal;
+      const scopes = withIncluded(identity.scopes ?? [], scopeHierarchy);
+      return { kind: "identity", identity: { ...identity, scopes } };
     },
   };
 }

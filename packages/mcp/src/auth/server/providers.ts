@@ -313,9 +313,7 @@ function remote(
       return { kind: "unavailable", reason: `${issuer} did not verify a token: ${causeText(error)}` };
     }
   });
-  return protect(what, resource, [issuer], options, (token, included, address) =>
-    verification.verify(token, included, address),
-  );
+  return protect(what, resource, [issuer], options, (token, address) => verification.verify(token, address));
 }
 
 type Verified = Extract<Verification, { readonly kind: "identity" }>;

@@ -30,21 +30,9 @@ export class RemoteVerification {
 
   /**
    * Rejects as the function that verifies does.
-   * @param included the scopes of the identity, with those that they include
    * @param address the network address of the caller
    */
-  async verify(
-    token: string,
-    included: (scopes: readonly string[]) => readonly string[],
-    address: string | undefined,
-  ): Promise<Verification> {
-    const verified = await this.#cached(token, address);
-    if (verified.kind !== "identity") return verified;
-    const { identity } = verified;
-    return { kind: "identity", identity: { ...identity, scopes: included(identity.scopes ?? []) } };
-  }
-
-  async #cached(token: string, address: string | undefined): Promise<Verification> {
+  async verify(token: string, address: string | undefined): Promise<Verification> {
     const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
     const key = base64url.encode(new Uint8Array(hash));
     const known = this.#remembered.get(key);
