@@ -10,9 +10,9 @@ export type StreamEvent = Readonly<EventSourceMessage>;
 
 /** How to read an event stream. */
 export interface EventStreamReading {
-  /** A description of the stream, for error messages. */
+  /** A description of the stream, or of the request that it responds to, for error messages. */
   readonly what: string;
-  /** The maximum size of the data of one event in bytes. */
+  /** The maximum size of one message in bytes: of the data of an event. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** Whether to replace invalid UTF-8, and to accept an incomplete last event. */
@@ -120,7 +120,8 @@ function decoded(what: string, text: TextDecoder, chunk: Uint8Array): string {
   }
 }
 
-function invalid(what: string, found: string, cause?: unknown): LocalError {
+/** The error for a response that breaks a rule. */
+export function invalid(what: string, found: string, cause?: unknown): LocalError {
   return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
 }
 

@@ -1,25 +1,18 @@
 import { createParser } from "eventsource-parser";
-import type { Clock } from "../../base/clock.js";
 import { decode } from "../../jsonrpc/codec/decode.js";
-import { LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { RpcError } from "../../jsonrpc/errors.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile } from "../../jsonrpc/profile.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { eventStream, json } from "../media-types.js";
 import { readBody } from "./body.js";
-import { readEvents } from "./event-reader.js";
+import { type EventStreamReading, invalid, readEvents } from "./event-reader.js";
 import { HttpError } from "./http-target.js";
 
 /** How to read the response to one request. */
-export interface ResponseReading {
-  /** A description of the request, for error messages. */
-  readonly what: string;
-  /** The maximum size of one message in bytes. */
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
+export interface ResponseReading extends Omit<EventStreamReading, "ready" | "onRetry"> {
   /** Whether to ignore a wrong media type or encoding and judge the body by its content. */
   readonly lenient?: boolean;
-  readonly clock?: Clock;
 }
 
 /** The number of bytes of an error response that are read. */
@@ -46,7 +39,7 @@ export async function readResponse(
     if (text !== undefined && takeByLooks(text, take)) return;
     const found = type === "" ? "no Content-Type" : `Content-Type ${excerpt(type)}`;
     const said = text === undefined ? await excerptOf(response, reading) : inExcerpt(text);
-    throw invalid(reading, `a response with status ${response.status} and ${found}: ${said}`);
+    throw invalid(reading.what, `a response with status ${response.status} and ${found}: ${said}`);
   }
 }
 
@@ -74,13 +67,13 @@ export interface Refused {
  */
 export async function readRefusal(
   response: Response,
-  reading: ResponseReading,
+  { what, signal }: Pick<ResponseReading, "what" | "signal">,
   requests: readonly string[] = [],
 ): Promise<Refused> {
   const { status } = response;
-  const { bytes, isWhole } = await readBody(response, refusalBytes, reading.signal);
+  const { bytes, isWhole } = await readBody(response, refusalBytes, signal);
   const text = new TextDecoder().decode(bytes);
-  const error = new HttpError(status, `${reading.what}: ${inWords(response)}${bodyInWords(response, text)}`);
+  const error = new HttpError(status, `${what}: ${inWords(response)}${bodyInWords(response, text)}`);
   // 401 comes from an authorization layer, which knows nothing of the protocol; so does 403, unless it answers the request by its id.
   const mayBeSaid = status !== 401 && isWhole && mediaTypeOf(response) === json;
   return { error, said: mayBeSaid ? saidIn(text, requests, error) : undefined, text };
@@ -132,12 +125,12 @@ function bodyInWords(response: Response, text: string): string {
 
 async function readJson(response: Response, reading: ResponseReading): Promise<string> {
   const { bytes, isWhole } = await readBody(response, reading.maxBytes, reading.signal);
-  if (!isWhole) throw invalid(reading, `a response of more than ${reading.maxBytes} bytes`);
+  if (!isWhole) throw invalid(reading.what, `a response of more than ${reading.maxBytes} bytes`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (reading.lenient === true) return new TextDecoder("windows-1252").decode(bytes);
-    throw invalid(reading, "a response that is not UTF-8", error);
+    throw invalid(reading.what, "a response that is not UTF-8", error);
   }
 }
 
@@ -158,8 +151,4 @@ export function isEventStream(response: Response): boolean {
 function mediaTypeOf({ headers }: Response): string {
   const [type = ""] = (headers.get("content-type") ?? "").split(";");
   return type.trim().toLowerCase();
-}
-
-function invalid({ what }: ResponseReading, found: string, cause?: unknown): LocalError {
-  return new LocalError("protocol", `${what}: received ${found}`, cause === undefined ? {} : { cause });
 }

@@ -139,11 +139,7 @@ export class RemoteLegacySse implements Channel {
       if (response.ok) {
         await readBody(response, emptyBytes, signal).catch(() => undefined); // The status is enough.
       } else {
-        const { error, said = error } = await readRefusal(
-          response,
-          { what, maxBytes: emptyBytes, signal, clock: this.#settings.clock },
-          requests,
-        );
+        const { error, said = error } = await readRefusal(response, { what, signal }, requests);
         this.#lose(post, said);
       }
     } catch (thrown) {

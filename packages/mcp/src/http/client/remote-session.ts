@@ -213,7 +213,7 @@ export class RemoteSession implements Channel {
 
   async #refused(post: SentPost, response: Response): Promise<void> {
     const { what, signal, requests } = post;
-    const refused = await readRefusal(response, { what, maxBytes: emptyBytes, signal }, requests);
+    const refused = await readRefusal(response, { what, signal }, requests);
     const { error, said = error } = refused;
     const wasInSession = this.#id !== undefined || this.#phase === "ending";
     if (!(wasInSession && isForgotten(response.status, refused))) return this.#lose(post, said);
@@ -292,7 +292,7 @@ export class RemoteSession implements Channel {
     try {
       const response = await this.#target.send(what, { method: "GET", headers, signal });
       if (response.ok && isEventStream(response)) return response;
-      throw (await readRefusal(response, { what, maxBytes: emptyBytes, signal, clock: this.#settings.clock })).error;
+      throw (await readRefusal(response, { what, signal })).error;
     } catch (error) {
       if (isTransient(error)) return undefined;
       throw error;

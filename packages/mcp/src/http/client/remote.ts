@@ -141,15 +141,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     try {
       const response = await target.send(method, { ...request, method: "POST", signal });
       if (response.ok) await response.body?.cancel();
-      else
-        throw (
-          await readRefusal(response, {
-            what: method,
-            maxBytes: settings.limits.frameBytes,
-            signal,
-            clock: settings.clock,
-          })
-        ).error;
+      else throw (await readRefusal(response, { what: method, signal })).error;
     } catch (error) {
       if (!signal.aborted) settings.report({ kind: "fault", method, error });
     }

@@ -1,22 +1,15 @@
 import type { Clock } from "../../base/clock.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { sleep } from "../../jsonrpc/sleep.js";
-import { readEvents, type StreamEvent } from "./event-reader.js";
+import { type EventStreamReading, readEvents, type StreamEvent } from "./event-reader.js";
 import { HttpError } from "./http-target.js";
 
 /** A stream to read and to resume. */
-export interface ResumableStream {
-  /** A description of the stream, for error messages. */
-  readonly what: string;
-  readonly signal: AbortSignal;
+export interface ResumableStream extends Required<Omit<EventStreamReading, "onRetry">> {
   /** Reconnect even without event ids, and without a limit on attempts. */
   readonly isEndless: boolean;
-  readonly clock: Clock;
   /** From 0 to 1. Spreads the reconnections of many clients over time. */
   readonly random: () => number;
-  readonly maxBytes: number;
-  /** As in `ResponseReading`. */
-  readonly lenient: boolean;
   /**
    * Requests the rest of the stream; undefined if the server cannot be reached now.
    * @throws an error if retrying is useless
@@ -25,8 +18,6 @@ export interface ResumableStream {
   /** Whether nothing more of the stream is needed. */
   isOver(): boolean;
   take(text: string): void;
-  /** While reading is paused, a promise that resolves when it may continue. */
-  ready(): Promise<void> | undefined;
 }
 
 /** Milliseconds before a reconnect, unless the server sends `retry`. */
@@ -56,7 +47,7 @@ const soundAfter = 10_000;
  * @throws LocalError `closed` if the stream cannot be resumed; the error of `reconnect`
  */
 export async function readResumable(stream: ResumableStream, first: Response | undefined): Promise<void> {
-  const { what, signal, isEndless, clock, random, maxBytes, lenient } = stream;
+  const { what, signal, isEndless, clock, random, lenient } = stream;
   let lastEventId: string | undefined;
   let retry = defaultRetry * (1 - random() / 2);
   const pace = new Pace(clock);
@@ -82,9 +73,8 @@ export async function readResumable(stream: ResumableStream, first: Response | u
       if (id !== undefined) lastEventId = sendable.test(id) ? id : undefined;
       if ((event === "message" || lenient) && data !== "") stream.take(data);
     };
-    const ready = (): Promise<void> | undefined => stream.ready();
     try {
-      await readEvents(from, { what, maxBytes, lenient, signal, clock, ready, onRetry }, take);
+      await readEvents(from, { ...stream, onRetry }, take);
     } catch (error) {
       if (error instanceof LocalError) throw error; // A protocol error would only repeat.
     }
