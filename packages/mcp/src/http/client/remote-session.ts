@@ -1,14 +1,12 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { type Deferred, deferred } from "../../base/deferred.js";
+import { deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import { SessionExpired } from "../../client/session/client-session.js";
-import { type OpenOptions, openMembers } from "../../client/session/open-session.js";
-import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import { openMembers } from "../../client/session/open-session.js";
+import type { Channel } from "../../jsonrpc/channel.js";
 import { limitExceededByText } from "../../jsonrpc/codec/decode.js";
 import { codes, LocalError } from "../../jsonrpc/errors.js";
-import { clientLimits } from "../../jsonrpc/limits.js";
-import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { sleep } from "../../jsonrpc/sleep.js";
 import { mcpHeaders } from "../../protocol/http-headers.js";
@@ -16,7 +14,7 @@ import { methods, notifications } from "../../protocol/methods.js";
 import { revisionOf } from "../../protocol/revisions/all.js";
 import { readBody } from "./body.js";
 import { type HttpClientOptions, HttpError, HttpTarget, httpClientMembers, statusOf } from "./http-target.js";
-import { answeredIn, PostQueue, SentPost } from "./post-queue.js";
+import { answeredIn, emptyBytes, type HttpTransportOptions, PostingChannel, type SentPost } from "./posting-channel.js";
 import { isEventStream, type Refused, readRefusal, readResponse } from "./read-response.js";
 import { isTransient, type ResumableStream, readResumable } from "./resumable-stream.js";
 
@@ -32,69 +30,35 @@ const needsStream: ReadonlySet<string | undefined> = new Set([methods.subscribe,
 /** Milliseconds that they wait at most. */
 const streamPatience = 1_000;
 
-/** The number of bytes read of a response without content. */
-const emptyBytes = 64 * 1024;
-
-/** Options of an HTTP channel. */
-export type HttpTransportOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
-
 /**
  * A Streamable HTTP session as one channel: outgoing messages are POSTs; incoming ones arrive in their responses and on
  * a separate stream.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
  */
-export class RemoteSession implements Channel {
-  readonly #target: HttpTarget;
-  readonly #settings: PeerSettings;
+export class RemoteSession extends PostingChannel {
   readonly #random: () => number;
   /** Whether to accept responses that violate the HTTP rules. */
   readonly #lenient: boolean;
-  /** Running POSTs, with promises for their end. */
-  readonly #posts = new Map<SentPost, Promise<void>>();
-  readonly #order = new PostQueue();
   /** Aborts when nothing more is read. */
   readonly #over = new AbortController();
-  #receiver: ChannelReceiver | undefined;
   #phase: "open" | "ending" | "ended" = "open";
   #id: string | undefined;
   #version: string | undefined;
-  #resumed: Deferred<void> | undefined;
   #listening: Promise<void> | undefined;
   /** Resolves when the stream of the session is open, or not offered. */
   readonly #streamed = deferred<void>();
   #closing: Promise<void> | undefined;
 
   constructor(target: HttpTarget, { random = Math.random, lenient = false, ...options }: HttpTransportOptions) {
-    this.#target = target;
+    super(target, options);
     this.#lenient = lenient;
     this.#random = random;
-    this.#settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
   }
 
-  get waiting(): Promise<unknown> | undefined {
-    return this.#target.waiting;
-  }
-
-  open(receiver: ChannelReceiver): void {
-    this.#receiver = receiver;
-  }
-
-  send(frame: string): void | Promise<void> {
-    const post = new SentPost(frame, this.#settings.clock);
+  protected override post(post: SentPost, frame: string): void | Promise<void> {
     if (post.method === notifications.cancelled) this.#forget(frame);
-    if (this.#phase !== "open") return this.#lose(post, this.#notTaken(post));
-    const { over, room } = this.#order.add(post, () => this.#post(post, frame));
-    this.#posts.set(post, over);
-    return room;
-  }
-
-  pause(): void {
-    this.#resumed ??= deferred();
-  }
-
-  resume(): void {
-    this.#resumed?.resolve();
-    this.#resumed = undefined;
+    if (this.#phase !== "open") return this.lose(post, this.#notTaken(post));
+    return super.post(post, frame);
   }
 
   close(): Promise<void> {
@@ -106,31 +70,31 @@ export class RemoteSession implements Channel {
   async #close(): Promise<void> {
     this.#phase = "ended";
     this.resume();
-    for (const post of this.#posts.keys()) if (post.requests.length > 0) post.stop();
+    for (const post of this.posts.keys()) if (post.requests.length > 0) post.stop();
     const hurry = new AbortController();
-    const timer = this.#settings.clock.setTimer(() => {
+    const timer = this.settings.clock.setTimer(() => {
       hurry.abort();
-      for (const post of this.#posts.keys()) post.stop();
+      for (const post of this.posts.keys()) post.stop();
     }, grace);
-    await Promise.all(this.#posts.values());
+    await Promise.all(this.posts.values());
     // The server ends the stream of the session with it. Aborting that stream first makes `fetch` replace its connection by a spare one.
     if (this.#id !== undefined) await this.#delete(hurry.signal);
     this.#over.abort();
     await this.#listening;
-    this.#settings.clock.clearTimer(timer);
+    this.settings.clock.clearTimer(timer);
   }
 
   /** Ends the session at the server. If that fails, the session expires by itself, or it ended with its server. */
   async #delete(signal: AbortSignal): Promise<void> {
     try {
-      const response = await this.#target.send("the end of the session", {
+      const response = await this.target.send("the end of the session", {
         method: "DELETE",
         headers: this.#headers(),
         signal,
       });
       await readBody(response, emptyBytes, signal);
     } catch (error) {
-      if (!isConnectionError(error)) this.#settings.report({ kind: "fault", method: "DELETE", error });
+      if (!isConnectionError(error)) this.settings.report({ kind: "fault", method: "DELETE", error });
     }
   }
 
@@ -141,39 +105,27 @@ export class RemoteSession implements Channel {
     };
   }
 
-  /** Resolves when the POST is over. Never rejects. */
-  async #post(post: SentPost, body: string): Promise<void> {
+  protected async exchange(post: SentPost, body: string): Promise<void> {
     const { what, signal } = post;
-    post.expectAcceptance((error) => this.#lose(post, error));
-    try {
-      // The server answers these with notifications on the stream. Some servers drop what they send before the stream is open.
-      if (this.#listening !== undefined && needsStream.has(post.method)) await this.#untilStreamed();
-      if (this.#phase === "ending") throw this.#notTaken(post);
-      const response = await this.#target.send(what, {
-        method: "POST",
-        headers: {
-          accept: "application/json, text/event-stream",
-          "content-type": "application/json",
-          ...this.#headers(),
-        },
-        body,
-        signal,
-      });
-      if (response.ok) await this.#read(post, response);
-      else await this.#refused(post, response);
-    } catch (error) {
-      this.#lose(post, post.errorOf(error));
-    } finally {
-      post.end();
-      this.#posts.delete(post);
-    }
+    post.expectAcceptance((error) => this.lose(post, error));
+    // The server answers these with notifications on the stream. Some servers drop what they send before the stream is open.
+    if (this.#listening !== undefined && needsStream.has(post.method)) await this.#untilStreamed();
+    if (this.#phase === "ending") throw this.#notTaken(post);
+    const headers = {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...this.#headers(),
+    };
+    const response = await this.target.send(what, { method: "POST", headers, body, signal });
+    if (response.ok) await this.#read(post, response);
+    else await this.#refused(post, response);
   }
 
   async #read(post: SentPost, response: Response): Promise<void> {
     const { what, signal, method, requests } = post;
     post.isTaken = true;
     if (method === methods.initialize) this.#id = sessionIn(response, what, this.#lenient);
-    const maxBytes = this.#settings.limits.frameBytes;
+    const maxBytes = this.settings.limits.frameBytes;
     if (requests.length === 0) {
       await readBody(response, emptyBytes, signal);
       if (method === notifications.initialized) this.#listening ??= this.#listen();
@@ -185,7 +137,7 @@ export class RemoteSession implements Channel {
       await readBody(response, emptyBytes, signal); // The response arrives on the session's stream.
     } else {
       const lenient = this.#lenient;
-      const reading = { what, maxBytes, signal, lenient, clock: this.#settings.clock };
+      const reading = { what, maxBytes, signal, lenient, clock: this.settings.clock };
       // A body that is cut off can hold the id, and no other response will come.
       await readResponse(response, reading, (text) => this.#take(text, this.#isNoJson(text) ? undefined : post));
       if (post.open.size > 0)
@@ -195,7 +147,7 @@ export class RemoteSession implements Channel {
 
   /** A text that exceeds a limit is not parsed: its call fails of the limit. */
   #isNoJson(text: string): boolean {
-    if (limitExceededByText(text, this.#settings.limits) !== undefined) return false;
+    if (limitExceededByText(text, this.settings.limits) !== undefined) return false;
     try {
       JSON.parse(text);
       return false;
@@ -207,7 +159,7 @@ export class RemoteSession implements Channel {
   #take(text: string, post?: SentPost): void {
     if (this.#phase === "ended") return;
     if (post?.method === methods.initialize) this.#version ??= versionIn(text);
-    this.#receiver?.frame(text);
+    this.receiver?.frame(text);
     if (post !== undefined) for (const id of answeredIn(text)) post.answer(id);
   }
 
@@ -216,8 +168,8 @@ export class RemoteSession implements Channel {
     const refused = await readRefusal(response, { what, signal }, requests);
     const { error, said = error } = refused;
     const wasInSession = this.#id !== undefined || this.#phase === "ending";
-    if (!(wasInSession && isForgotten(response.status, refused))) return this.#lose(post, said);
-    this.#lose(post, this.#notTaken(post, error));
+    if (!(wasInSession && isForgotten(response.status, refused))) return this.lose(post, said);
+    this.lose(post, this.#notTaken(post, error));
     void this.#gone(error);
   }
 
@@ -226,28 +178,20 @@ export class RemoteSession implements Channel {
     return new SessionExpired(`${what}: the session is over: ${cause.message}`, { cause });
   }
 
-  /** Reports a failed POST to the callers of its requests. */
-  #lose(post: SentPost, error: Error): void {
-    if (post.signal.aborted) return;
-    if (post.requests.length === 0) this.#settings.report({ kind: "fault", method: post.what, error });
-    for (const id of post.open) this.#receiver?.lost?.(Number(id), error);
-    post.stop();
-  }
-
   /** The session expired. Requests without any response yet may be rejected at this moment, so wait for them. */
   async #gone(cause: Error): Promise<void> {
     if (this.#phase !== "open") return;
     this.#phase = "ending";
     this.#id = undefined;
-    const untaken = [...this.#posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
-    await Promise.race([Promise.all(untaken), sleep(this.#settings.clock, grace, this.#over.signal)]);
+    const untaken = [...this.posts].flatMap(([post, over]) => (post.isTaken ? [] : [over]));
+    await Promise.race([Promise.all(untaken), sleep(this.settings.clock, grace, this.#over.signal)]);
     if (this.#closing !== undefined) return;
-    this.#receiver?.end(new LocalError("closed", "the session is over", { cause }));
+    this.receiver?.end(new LocalError("closed", "the session is over", { cause }));
   }
 
   /** Not for long: an intermediary may hold back the head of the response until there is an event. */
   async #untilStreamed(): Promise<void> {
-    await settlesWithin(this.#streamed.promise, streamPatience, this.#settings.clock);
+    await settlesWithin(this.#streamed.promise, streamPatience, this.settings.clock);
     this.#streamed.resolve();
   }
 
@@ -267,18 +211,18 @@ export class RemoteSession implements Channel {
       const status = statusOf(error);
       if (status === 404 && isOffered && error instanceof HttpError) void this.#gone(error);
       else if (isOffered || status === undefined || !unoffered.has(status))
-        this.#settings.report({ kind: "fault", method: what, error });
+        this.settings.report({ kind: "fault", method: what, error });
     }
   }
 
   #stream(own: Pick<ResumableStream, "what" | "signal" | "isEndless" | "isOver" | "take">): ResumableStream {
     return {
       ...own,
-      clock: this.#settings.clock,
+      clock: this.settings.clock,
       random: this.#random,
-      maxBytes: this.#settings.limits.frameBytes,
+      maxBytes: this.settings.limits.frameBytes,
       lenient: this.#lenient,
-      ready: () => this.#resumed?.promise,
+      ready: () => this.resumed,
       reconnect: (lastEventId) => this.#reconnect(own.what, own.signal, lastEventId),
     };
   }
@@ -290,7 +234,7 @@ export class RemoteSession implements Channel {
       ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
     };
     try {
-      const response = await this.#target.send(what, { method: "GET", headers, signal });
+      const response = await this.target.send(what, { method: "GET", headers, signal });
       if (response.ok && isEventStream(response)) return response;
       throw (await readRefusal(response, { what, signal })).error;
     } catch (error) {
@@ -302,7 +246,7 @@ export class RemoteSession implements Channel {
   /** After a cancellation, stops waiting for the stream of the request. */
   #forget(frame: string): void {
     const { params } = JSON.parse(frame) as { readonly params?: { readonly requestId?: unknown } };
-    for (const post of this.#posts.keys()) post.forget(String(params?.requestId));
+    for (const post of this.posts.keys()) post.forget(String(params?.requestId));
   }
 }
 

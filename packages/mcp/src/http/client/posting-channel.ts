@@ -1,8 +1,93 @@
 import type { Clock, Timer } from "../../base/clock.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
+import type { OpenOptions } from "../../client/session/open-session.js";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { type MemberTexts, membersOf, membersOfElements } from "../../jsonrpc/codec/scan.js";
 import { LocalError, thrownText } from "../../jsonrpc/errors.js";
+import { clientLimits } from "../../jsonrpc/limits.js";
+import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { methods } from "../../protocol/methods.js";
+import type { HttpTarget } from "./http-target.js";
+
+/** Options of an HTTP channel. */
+export type HttpTransportOptions = Pick<OpenOptions, "clock" | "lenient" | "limits" | "random" | "report">;
+
+/** The number of bytes read of a response without content. */
+export const emptyBytes: number = 64 * 1024;
+
+/** A channel whose outgoing frames are POSTs, each with an HTTP response of its own. */
+export abstract class PostingChannel implements Channel {
+  protected readonly target: HttpTarget;
+  protected readonly settings: PeerSettings;
+  protected receiver: ChannelReceiver | undefined;
+  /** Running POSTs, with promises for their end. */
+  protected readonly posts: Map<SentPost, Promise<void>> = new Map();
+  readonly #order = new PostQueue();
+  #resumed: Deferred<void> | undefined;
+
+  constructor(target: HttpTarget, options: HttpTransportOptions) {
+    this.target = target;
+    this.settings = peerSettings({ ...options, limits: { ...clientLimits, ...options.limits } });
+  }
+
+  get waiting(): Promise<unknown> | undefined {
+    return this.target.waiting;
+  }
+
+  /** While reading is paused, a promise that resolves when it may continue. */
+  protected get resumed(): Promise<void> | undefined {
+    return this.#resumed?.promise;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.receiver = receiver;
+  }
+
+  send(frame: string): void | Promise<void> {
+    return this.post(new SentPost(frame, this.settings.clock), frame);
+  }
+
+  /** Sends a POST in its turn. */
+  protected post(post: SentPost, frame: string): void | Promise<void> {
+    const { over, room } = this.#order.add(post, () => this.#post(post, frame));
+    this.posts.set(post, over);
+    return room;
+  }
+
+  pause(): void {
+    this.#resumed ??= deferred();
+  }
+
+  resume(): void {
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
+  }
+
+  abstract close(): Promise<void>;
+
+  /** Sends a POST and reads its response. What it rejects with is reported as the failure of the POST. */
+  protected abstract exchange(post: SentPost, body: string): Promise<void>;
+
+  /** Resolves when the POST is over. Never rejects. */
+  async #post(post: SentPost, body: string): Promise<void> {
+    try {
+      await this.exchange(post, body);
+    } catch (error) {
+      this.lose(post, post.errorOf(error));
+    } finally {
+      post.end();
+      this.posts.delete(post);
+    }
+  }
+
+  /** Reports a failed POST to the callers of its requests. */
+  protected lose(post: SentPost, error: Error): void {
+    if (post.signal.aborted) return;
+    if (post.requests.length === 0) this.settings.report({ kind: "fault", method: post.what, error });
+    for (const id of post.open) this.receiver?.lost?.(Number(id), error);
+    post.stop();
+  }
+}
 
 /** The number of waiting POSTs above which senders must wait. */
 const maxWaiting = 64;
@@ -12,7 +97,7 @@ const maxWaiting = 64;
  * `initialize` and notifications. Frames after any other request do not wait for it.
  * Responses never wait: the server may need one before it accepts a notification.
  */
-export class PostQueue {
+class PostQueue {
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
   #room: Deferred<void> | undefined;
