@@ -22,7 +22,7 @@ import {
   requestToken,
 } from "./grant.js";
 import { offlineParameters, pkceMethods, resourceParameters } from "./quirks.js";
-import { type ClientIdentity, knownClient, register } from "./registration.js";
+import { type ClientIdentity, identify } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 
 /** Shows the authorization request to the user, and returns the URL of the redirect that follows. */
@@ -125,15 +125,6 @@ function notAuthorized(cause: unknown): SignInError {
     remedy: "sign in again",
   } as const;
   return cause instanceof SignInError ? cause : new SignInError(failure, { cause });
-}
-
-async function identify(identity: ClientIdentity, redirectUrl: string, request: GrantRequest): Promise<ClientAtServer> {
-  const { server, stored, report } = request;
-  const known = knownClient(identity, server, stored);
-  const isForRedirect = known?.registration?.redirectUris?.includes(redirectUrl) ?? true;
-  if (known === undefined || !isForRedirect) return register(identity, redirectUrl, request);
-  report("registration", `${known.client.client_id}: ${known.how}`);
-  return known;
 }
 
 function notInteractive({ server, resource, scopes = [], isStepUp }: GrantRequest): SignInError {

@@ -27,7 +27,7 @@ import {
 } from "./grant.js";
 import { requireIssuerOfSecret, type TokenOptions, tokenOptions } from "./oauth.js";
 import { resourceParameters } from "./quirks.js";
-import { type ClientIdentity, deviceGrant, knownClient, register } from "./registration.js";
+import { deviceGrant, identify, knownClient } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
 import { memoryTokenStore } from "./token-store.js";
 
@@ -117,7 +117,7 @@ function byDeviceCode({ show, signal = new AbortController().signal, ...identity
   return async (asked) => {
     const request = withOfflineAccess(asked);
     if (request.server.device_authorization_endpoint === undefined) throw noEndpoint(request.server);
-    const client = await identify(identity, request);
+    const client = await identify(identity, undefined, request);
     const device = await requestDevice(request, client);
     const ends = systemClock.now() + device.expires_in * 1000;
     const page = request.secureUrl("authorization", device.verification_uri);
@@ -128,16 +128,6 @@ function byDeviceCode({ show, signal = new AbortController().signal, ...identity
     await shown(show, promptOf(device));
     return { response: await poll(request, client, device, ends, signal), client };
   };
-}
-
-/** A client that has registered for redirects may not use device codes. */
-async function identify(identity: ClientIdentity, request: GrantRequest): Promise<ClientAtServer> {
-  const { server, stored, report } = request;
-  const isForDevices = stored?.redirectUris?.length === 0;
-  const known = knownClient(identity, server, isForDevices ? stored : undefined);
-  if (known === undefined) return register(identity, undefined, request);
-  report("registration", `${known.client.client_id}: ${known.how}`);
-  return known;
 }
 
 async function requestDevice(

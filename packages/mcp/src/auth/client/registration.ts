@@ -81,10 +81,29 @@ function basicAuthentication(secret: string): ClientAuth {
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 /**
+ * The client for a redirect URL, or for device codes without one: known, or registered for it. A registration for redirects may not use
+ * device codes.
+ * @throws SignInError if the server refuses to register it
+ */
+export async function identify(
+  identity: ClientIdentity,
+  redirectUrl: string | undefined,
+  request: GrantRequest,
+): Promise<ClientAtServer> {
+  const { server, stored, report } = request;
+  const uris = stored?.redirectUris;
+  const isRegisteredFor = redirectUrl === undefined ? uris?.length === 0 : (uris?.includes(redirectUrl) ?? true);
+  const known = knownClient(identity, server, isRegisteredFor ? stored : undefined);
+  if (known === undefined) return register(identity, redirectUrl, request);
+  report("registration", `${known.client.client_id}: ${known.how}`);
+  return known;
+}
+
+/**
  * Registers the client for a redirect URL, or for device codes without one (RFC 7591).
  * @throws SignInError if the server refuses
  */
-export async function register(
+async function register(
   { clientName }: ClientIdentity,
   redirectUrl: string | undefined,
   { server, request, report, scopes }: GrantRequest,
