@@ -4,7 +4,6 @@ import {
   refreshTokenGrantRequest,
   type TokenEndpointResponse,
 } from "oauth4webapi";
-import type { Fetch } from "../../http/client/http-target.js";
 import { causeText, thrownText } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import { faultsToConsole } from "../../jsonrpc/report.js";
@@ -14,11 +13,11 @@ import { findServerMetadata, placesText } from "../discovery.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { proofAlgorithm, type TokenKey, tokenKey, withNonce } from "./bound-tokens.js";
 import type { Challenge } from "./challenge.js";
-import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions } from "./grant.js";
+import { type ClientAtServer, endpointError, type GrantSettings, libraryOptions, type TokenOptions } from "./grant.js";
 import { endsRefresh, grantedScopes, refreshParameters } from "./quirks.js";
 import { type ProtectedResource, readResourceMetadata } from "./resource-metadata.js";
 import { SignInError, type SignInStep } from "./sign-in-error.js";
-import type { StoredCredentials, TokenStore } from "./token-store.js";
+import type { StoredCredentials } from "./token-store.js";
 
 export type Tokens = NonNullable<StoredCredentials["tokens"]>;
 
@@ -29,13 +28,7 @@ export interface Obtained {
 }
 
 /** The token store of a client, and its access to authorization servers. */
-export interface TokenSettings {
-  readonly scopes?: readonly string[];
-  readonly dpop?: boolean;
-  readonly store: TokenStore;
-  readonly fetch?: Fetch;
-  readonly onStep?: (step: SignInStep) => void;
-}
+type TokenSettings = TokenOptions & Required<Pick<TokenOptions, "store">>;
 
 /** Milliseconds before its expiry at which a token is renewed, so that it does not expire on its way. */
 const renewAhead = 10_000;

@@ -1,12 +1,12 @@
 import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
 import { causeText, LocalError } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
-import { AccessTokens, hasScopes, type Obtained, type TokenSettings, type Tokens } from "./access-tokens.js";
+import { AccessTokens, hasScopes, type Obtained, type Tokens } from "./access-tokens.js";
 import { fetchWithProof, type TokenKey } from "./bound-tokens.js";
 import { type Challenge, challengeOf } from "./challenge.js";
-import type { GrantSettings } from "./grant.js";
+import type { GrantSettings, TokenOptions } from "./grant.js";
 import { SignInError } from "./sign-in-error.js";
-import { namedTokenStore } from "./token-store.js";
+import { memoryTokenStore, namedTokenStore } from "./token-store.js";
 
 /** The times that one request may lead to an authorization, the first included. */
 const maxAuthorizations = 3;
@@ -15,8 +15,8 @@ const maxAuthorizations = 3;
  * Sends requests with an access token, and obtains one when the server requires it: with 401, or with 403 for missing scopes.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#scope-challenge-handling
  */
-export function authorizedFetch(given: TokenSettings, how: GrantSettings): HttpAuthorization {
-  const settings = { ...given, store: namedTokenStore(given.store) };
+export function authorizedFetch(options: TokenOptions, how: GrantSettings): HttpAuthorization {
+  const settings = { ...options, store: namedTokenStore(options.store ?? memoryTokenStore()) };
   const accesses = new Map<string, AccessTokens>();
   return (fetch, server, waits) => {
     requireSecureUrl("auth: the URL of the server", new URL(server.pathname + server.search, server).href);

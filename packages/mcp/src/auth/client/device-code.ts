@@ -24,12 +24,13 @@ import {
   type GrantRequest,
   libraryOptions,
   noToken,
+  type TokenOptions,
+  tokenOptions,
 } from "./grant.js";
-import { requireIssuerOfSecret, type TokenOptions, tokenOptions } from "./oauth.js";
+import { requireIssuerOfSecret } from "./oauth.js";
 import { resourceParameters } from "./quirks.js";
-import { deviceGrant, identify, knownClient } from "./registration.js";
+import { deviceGrant, identify, identityMembers, withUser } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
-import { memoryTokenStore } from "./token-store.js";
 
 /**
  * The code that a user enters on another device, and where. The texts are those of the authorization server: escape them before
@@ -70,11 +71,7 @@ export interface DeviceCodeOptions extends TokenOptions {
 const members: MembersOf<DeviceCodeOptions> = {
   ...tokenOptions,
   show: ["function", "prompt", "onCode", "display"],
-  clientId: ["string", "client_id"],
-  clientSecret: ["string", "client_secret"],
-  issuer: ["string", "iss", "authorizationServer"],
-  clientName: ["string", "client_name", "name"],
-  clientMetadataUrl: ["string", "clientUri", "cimd"],
+  ...identityMembers,
   signal: ["object", "abort"],
 };
 
@@ -93,23 +90,13 @@ const members: MembersOf<DeviceCodeOptions> = {
  */
 export function deviceCode(options: DeviceCodeOptions): HttpAuthorization {
   checkMembers("deviceCode", options, members);
-  const { show, clientId, issuer, clientName, clientMetadataUrl, store = memoryTokenStore() } = options;
   requireFunction(
     "deviceCode: show",
-    show,
+    options.show,
     "({ verificationUri, userCode }) => console.error(verificationUri, userCode)",
   );
   requireIssuerOfSecret("deviceCode", options);
-  return authorizedFetch(
-    { ...options, store },
-    {
-      issuer,
-      name: clientId ?? clientMetadataUrl ?? clientName ?? "",
-      grant: byDeviceCode(options),
-      isInteractive: true,
-      clientAt: (server, stored) => knownClient(options, server, stored),
-    },
-  );
+  return authorizedFetch(options, withUser(options, byDeviceCode(options)));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc8628#section-3 */

@@ -9,13 +9,15 @@ import {
   type TokenEndpointResponse,
   WWWAuthenticateChallengeError,
 } from "oauth4webapi";
+import type { MembersOf } from "../../base/check-members.js";
 import { isObject } from "../../base/json.js";
+import type { Fetch } from "../../http/client/http-target.js";
 import { causeText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { type TokenKey, withNonce } from "./bound-tokens.js";
 import { SignInError, type SignInStep } from "./sign-in-error.js";
-import type { StoredCredentials } from "./token-store.js";
+import type { StoredCredentials, TokenStore } from "./token-store.js";
 
 /** A client at an authorization server. */
 export interface ClientAtServer {
@@ -62,6 +64,35 @@ export interface Granted {
  * @throws SignInError
  */
 export type Grant = (request: GrantRequest) => Promise<Granted>;
+
+/** Options of every way to get tokens. */
+export interface TokenOptions {
+  /** Scopes to request besides those that the server requires. Default: all that the server lists. */
+  readonly scopes?: readonly string[];
+  /**
+   * Whether to bind tokens to a key of this client (DPoP, RFC 9449) if the authorization server supports that, so that a stolen
+   * token is useless. Default: false.
+   */
+  readonly dpop?: boolean;
+  /** Where tokens and registrations are kept. Default: in memory, for this value of `auth`. */
+  readonly store?: TokenStore;
+  /** Sends the requests to the authorization server and for metadata. Default: the platform's `fetch`. */
+  readonly fetch?: Fetch;
+  /**
+   * Called for every exchange and every decision of a sign-in, without secrets. What it throws goes to the console. Default:
+   * none.
+   */
+  readonly onStep?: (step: SignInStep) => void;
+}
+
+/** The members of `TokenOptions`, and their names elsewhere. */
+export const tokenOptions: MembersOf<TokenOptions> = {
+  dpop: ["boolean", "boundTokens"],
+  scopes: ["strings", "scope"],
+  store: ["object", "storage", "tokenStore"],
+  fetch: ["function"],
+  onStep: ["function", "report"],
+};
 
 /** The settings by which a client gets its tokens. */
 export interface GrantSettings {

@@ -16,12 +16,17 @@ import type { HttpAuthorization } from "../../http/client/http-target.js";
 import { thrownText } from "../../jsonrpc/errors.js";
 import { findServerMetadata, placesText } from "../discovery.js";
 import { authorizedFetch } from "./authorized-fetch.js";
-import { type ClientAtServer, type GrantRequest, type GrantSettings, libraryOptions, requestToken } from "./grant.js";
-import { type TokenOptions, tokenOptions } from "./oauth.js";
+import {
+  type ClientAtServer,
+  type GrantRequest,
+  libraryOptions,
+  requestToken,
+  type TokenOptions,
+  tokenOptions,
+} from "./grant.js";
 import { resourceParameters } from "./quirks.js";
 import { clientWith } from "./registration.js";
 import { SignInError } from "./sign-in-error.js";
-import { memoryTokenStore } from "./token-store.js";
 
 /** A private key: PKCS #8 in PEM, a JSON Web Key, or a key of Web Crypto. */
 export type ClientKey = string | JsonWebKey | CryptoKey;
@@ -197,7 +202,7 @@ function machineAuth(
   name: string,
   { clientAt, respond }: MachineGrant,
 ): HttpAuthorization {
-  const how: GrantSettings = {
+  return authorizedFetch(options, {
     issuer,
     name,
     isInteractive: false,
@@ -208,8 +213,7 @@ function machineAuth(
       const remedy = `check what the client ${name === "" ? "" : `${name} `}may access at ${server.issuer}`;
       return { response: await requestToken(server, remedy, () => respond(request, client)), client };
     },
-  };
-  return authorizedFetch({ ...options, store: options.store ?? memoryTokenStore() }, how);
+  });
 }
 
 /** The token that a function of the application returns. @throws SignInError with what it throws, or returns instead */

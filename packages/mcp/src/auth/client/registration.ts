@@ -8,10 +8,19 @@ import {
   processDynamicClientRegistrationResponse,
   ResponseBodyError,
 } from "oauth4webapi";
+import type { MembersOf } from "../../base/check-members.js";
 import { isObject } from "../../base/json.js";
 import type { BoundedFetch } from "../bounded-fetch.js";
 import { isThisMachine } from "../server/protected.js";
-import { type ClientAtServer, type EndpointError, endpointError, type GrantRequest, libraryOptions } from "./grant.js";
+import {
+  type ClientAtServer,
+  type EndpointError,
+  endpointError,
+  type Grant,
+  type GrantRequest,
+  type GrantSettings,
+  libraryOptions,
+} from "./grant.js";
 import { scopesToRegister } from "./quirks.js";
 import { SignInError } from "./sign-in-error.js";
 import type { StoredCredentials } from "./token-store.js";
@@ -20,8 +29,30 @@ import type { StoredCredentials } from "./token-store.js";
 export interface ClientIdentity {
   readonly clientId?: string;
   readonly clientSecret?: string;
+  readonly issuer?: string;
   readonly clientName?: string;
   readonly clientMetadataUrl?: string;
+}
+
+/** The members of `ClientIdentity`, and their names elsewhere. */
+export const identityMembers: MembersOf<ClientIdentity> = {
+  clientId: ["string", "client_id"],
+  clientSecret: ["string", "client_secret"],
+  issuer: ["string", "iss", "authorizationServer"],
+  clientName: ["string", "client_name", "name"],
+  clientMetadataUrl: ["string", "clientUri", "cimd"],
+};
+
+/** The settings of a grant by which a user signs in. */
+export function withUser(identity: ClientIdentity, grant: Grant): GrantSettings {
+  const { clientId, clientName, clientMetadataUrl, issuer } = identity;
+  return {
+    issuer,
+    name: clientId ?? clientMetadataUrl ?? clientName ?? "",
+    grant,
+    isInteractive: true,
+    clientAt: (server, stored) => knownClient(identity, server, stored),
+  };
 }
 
 type Registration = NonNullable<StoredCredentials["client"]>;
