@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { Problem } from "../../jsonrpc/codec/decode.js";
 import type { Message } from "../../jsonrpc/message.js";
@@ -41,7 +42,8 @@ export class McpHandler extends HttpServerHandler {
   readonly #server: Servable;
   readonly #calls: PostedCalls;
   readonly #handshake: HandshakeBinding;
-  readonly #legacySse: boolean;
+  /** Undefined if clients of HTTP+SSE are not served. */
+  readonly #legacySse: LegacySse | undefined;
 
   /** @throws TypeError for an invalid allowed host, origin or header */
   constructor(server: Servable, options: HttpOptions & Pick<OriginCheckOptions, "exposed"> = {}) {
@@ -60,9 +62,10 @@ export class McpHandler extends HttpServerHandler {
       authorization,
     });
     this.#server = server;
-    this.#legacySse = legacySse;
-    this.#handshake = bindingOf(this.#calls, options);
-    this.methods = ["POST", ...this.#handshake.methods];
+    const config = configOf(options, settings.clock);
+    this.#legacySse = legacySse ? new LegacySse(this.#calls.endpoint, config) : undefined;
+    this.#handshake = bindingOf(this.#calls, config, options.sessions);
+    this.methods = [...new Set(["POST", ...this.#handshake.methods, ...(legacySse ? ["GET"] : [])])];
   }
 
   protected override get definitionScopes(): readonly string[] {
@@ -71,12 +74,13 @@ export class McpHandler extends HttpServerHandler {
 
   async drain(grace: number): Promise<void> {
     this.stop();
-    await Promise.all([this.#calls.drain(grace), this.#handshake.drain(grace)]);
+    await Promise.all([this.#calls.drain(grace), this.#legacySse?.drain(grace), this.#handshake.drain(grace)]);
     this.close();
   }
 
   close(): void {
     this.stop();
+    this.#legacySse?.close();
     this.#handshake.close();
     this.#calls.close();
   }
@@ -86,7 +90,7 @@ export class McpHandler extends HttpServerHandler {
     const accept = request.header("accept");
     if (method === "GET" && !accepts(accept, eventStream)) return refusal(406, `Accept must have ${eventStream}`);
     if (method !== "POST" || accept === bothTypes || accepts(accept, json, eventStream)) return undefined;
-    if (this.#legacySse && isLegacyPost(request)) return undefined; // Its response has no body.
+    if (this.#legacySse !== undefined && isLegacyPost(request)) return undefined; // Its response has no body.
     return refusal(406, `Accept must have ${json} and ${eventStream}`);
   }
 
@@ -95,14 +99,20 @@ export class McpHandler extends HttpServerHandler {
   }
 
   protected respond(request: HttpRequest, body: string, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (request.method === "GET") return this.#handshake.get(request, caller);
+    const legacySse = this.#legacySse;
+    if (request.method === "GET")
+      return legacySse !== undefined && request.header(mcpHeaders.session) === undefined
+        ? legacySse.open(request, caller)
+        : this.#handshake.get(request, caller);
     if (request.method === "DELETE") return this.#handshake.delete(request, caller);
-    const posted = decodeBody(this.settings, body, this.#handshake.profileOf(request, caller));
+    const legacy = legacySse !== undefined && isLegacyPost(request) ? legacySse : undefined;
+    const profile = legacy === undefined ? this.#handshake.profileOf(request, caller) : mcpProfile;
+    const posted = decodeBody(this.settings, body, profile);
     if (posted instanceof Problem) {
       this.settings.report({ kind: "invalid", problem: posted, frame: body });
       return problemResponse(posted);
     }
-    if (this.#legacySse && isLegacyPost(request)) return this.#handshake.post(request, body, posted, caller);
+    if (legacy !== undefined) return legacy.post(request, body, posted, caller);
     if (Array.isArray(posted)) {
       if (elementsOf(posted).some((each) => "method" in each && namesRevision(each.params)))
         return refusal(400, "a message with a revision in _meta cannot be part of a batch");
@@ -125,20 +135,20 @@ function shouldDeclareRevision(request: HttpRequest, message: Message): boolean 
   return version !== undefined && revisionOf(version)?.era === "stateless";
 }
 
-function bindingOf(calls: PostedCalls, options: HttpOptions): HandshakeBinding {
-  const { sessions = {}, legacySse = false } = options;
+function configOf(options: HttpOptions, clock: Clock): SessionsConfig {
+  const { sessions = {} } = options;
   requireSessions(sessions);
-  const { eventStore = new MemoryEventStore(calls.endpoint.settings.clock), ...limits } =
-    typeof sessions === "object" ? sessions : {};
-  const config: SessionsConfig = {
+  const { eventStore = new MemoryEventStore(clock), ...limits } = typeof sessions === "object" ? sessions : {};
+  return {
     transport: transportOf(options),
     limits: { ...defaultSessionLimits, ...limits },
     store: eventStore === false ? undefined : eventStore,
   };
-  let binding: HandshakeBinding = statelessOnly;
-  if (sessions === false) binding = new Sessionless(calls);
-  else if (sessions !== "none") binding = new Sessions(calls.endpoint, config);
-  return legacySse ? new LegacySse(calls.endpoint, config, binding) : binding;
+}
+
+function bindingOf(calls: PostedCalls, config: SessionsConfig, sessions: HttpOptions["sessions"]): HandshakeBinding {
+  if (sessions === "none") return statelessOnly;
+  return sessions === false ? new Sessionless(calls) : new Sessions(calls.endpoint, config);
 }
 
 /** The options for the connection of a session. */

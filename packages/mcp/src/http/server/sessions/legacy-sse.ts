@@ -1,9 +1,7 @@
-import type { MaybePromise } from "../../../base/maybe-promise.js";
 import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import type { Connection } from "../../../jsonrpc/connection.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { serveChannel } from "../../../server/session/serve-channel.js";
 import type { HttpCaller } from "../peers.js";
@@ -11,7 +9,7 @@ import type { Endpoint } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, streamResponse } from "../responses.js";
 import { EventStream, endpointEvent, messageEvent } from "../streams/event-stream.js";
-import type { HandshakeBinding, Posted } from "./handshake-binding.js";
+import type { Posted } from "./handshake-binding.js";
 import { type Expirable, SessionTable, sessionBytes } from "./session-table.js";
 import type { SessionsConfig } from "./sessions.js";
 
@@ -19,30 +17,22 @@ const parameter = "sessionId";
 
 /**
  * HTTP+SSE: one stream for all messages of the server, whose first event is the URL for the client's POSTs. Other
- * requests go to the binding of the later revisions, at the same URL.
+ * requests at the same URL belong to later revisions.
  * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
-export class LegacySse implements HandshakeBinding {
-  readonly methods: readonly string[];
+export class LegacySse {
   readonly #endpoint: Endpoint;
   readonly #config: SessionsConfig;
-  readonly #later: HandshakeBinding;
   readonly #table: SessionTable<LegacySession>;
 
-  constructor(endpoint: Endpoint, config: SessionsConfig, later: HandshakeBinding) {
+  constructor(endpoint: Endpoint, config: SessionsConfig) {
     this.#endpoint = endpoint;
     this.#config = config;
-    this.#later = later;
-    this.methods = [...new Set([...later.methods, "GET"])];
     this.#table = new SessionTable(endpoint.settings.clock, config.limits);
   }
 
-  profileOf(request: HttpRequest, caller: HttpCaller): Profile {
-    return isLegacyPost(request) ? mcpProfile : this.#later.profileOf(request, caller);
-  }
-
-  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (!isLegacyPost(request)) return this.#later.post(request, frame, posted, caller);
+  /** Handles a POST to the URL of a stream. */
+  post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): HttpResponse {
     const { query } = partsOf(request);
     const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", caller);
     if (session === undefined) return refusal(404, "there is no such session: open its stream first");
@@ -51,8 +41,8 @@ export class LegacySse implements HandshakeBinding {
     return emptyResponse(202);
   }
 
-  get(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (request.header(mcpHeaders.session) !== undefined) return this.#later.get(request, caller);
+  /** Opens a session with its stream. */
+  open(request: HttpRequest, caller: HttpCaller): HttpResponse {
     if (this.#endpoint.closing.aborted) return closingResponse();
     const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
@@ -78,18 +68,13 @@ export class LegacySse implements HandshakeBinding {
     return streamResponse(stream);
   }
 
-  delete(request: HttpRequest, caller: HttpCaller): MaybePromise<HttpResponse> {
-    return this.#later.delete(request, caller);
-  }
-
+  /** Stops accepting requests; resolves when nothing is running, or after `grace` milliseconds. */
   async drain(grace: number): Promise<void> {
-    const own = Array.from(this.#table.sessions(), ({ drain }) => drain(grace));
-    await Promise.all([...own, this.#later.drain(grace)]);
+    await Promise.all(Array.from(this.#table.sessions(), ({ drain }) => drain(grace)));
   }
 
   close(): void {
     this.#table.endAll();
-    this.#later.close();
   }
 }
 
