@@ -56,13 +56,20 @@ export interface HttpOptions
   readonly keepAlive?: number;
 }
 
-/** The members of `HttpOptions`, to detect unknown options. */
-export const httpMembers: MembersOf<HttpOptions> = {
-  ...transportMembers,
+/** The members of the options by which a request is checked, over MCP and plain JSON-RPC. */
+export const checkedMembers: MembersOf<
+  Pick<HttpOptions, "allowedHosts" | "allowedOrigins" | "allowedHeaders" | "auth" | "addressOf">
+> = {
   ...originCheckMembers,
   ...pageHeaderMembers,
   auth: ["any", "authenticate", "authorize", "authentication", "oauth"],
   addressOf: ["function", "trustProxy", "trustedProxy", "clientAddress"],
+};
+
+/** The members of `HttpOptions`, to detect unknown options. */
+export const httpMembers: MembersOf<HttpOptions> = {
+  ...transportMembers,
+  ...checkedMembers,
   sessions: ["any"],
   legacySse: ["boolean", "sse"],
   keepAlive: ["number", "heartbeat", "pingInterval"],

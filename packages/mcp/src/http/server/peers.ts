@@ -81,6 +81,9 @@ export interface ConcurrencyLimits {
   readonly total: number;
 }
 
+/** The limits on requests without a session. */
+export const requestLimits: ConcurrencyLimits = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
+
 /** A limit on connections, which are counted by address because they exist before authentication. */
 export function connectionLimits(max: number, maxPerAddress: number): ConcurrencyLimit {
   return new ConcurrencyLimit({ perPrincipal: maxPerAddress, perAddress: maxPerAddress, total: max });

@@ -16,7 +16,7 @@ import { InsufficientScope } from "../../server/required-scopes.js";
 import type { Servable } from "../../server/servable.js";
 import { lossyNotification } from "../../session/mcp-connection.js";
 import type { Authorization } from "./authorization.js";
-import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
+import { ConcurrencyLimit, type HttpCaller, requestLimits } from "./peers.js";
 import { PostResponse } from "./post-response.js";
 import type { HttpRequest, HttpResponse } from "./request.js";
 import { jsonHeaders, noRoomResponse } from "./responses.js";
@@ -40,16 +40,13 @@ export function forbid(response: PostResponse, { scopes }: InsufficientScope, { 
   response.setStatus(403, authorization?.forbid(scopes).headers);
 }
 
-/** The maximum number of concurrent POSTs without a session. */
-const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
-
 /** The maximum number of open subscriptions; `limits.listening` limits those of one peer. */
 const maxListening = 5_000;
 
 /** Runs the requests of POSTs that do not belong to a session. */
 export class PostedCalls {
   readonly endpoint: Endpoint;
-  readonly #calls = new ConcurrencyLimit(running);
+  readonly #calls = new ConcurrencyLimit(requestLimits);
   readonly #subscriptions: ConcurrencyLimit;
   /** The calls that have not returned yet. */
   readonly #running = new Set<PostExchange>();

@@ -59,7 +59,7 @@ export function bodyFaultResponse({ status, message }: BodyFault): HttpResponse 
 }
 
 /** In seconds. */
-const retryLater: HttpHeaders = { "retry-after": "1" };
+export const retryLater: HttpHeaders = { "retry-after": "1" };
 
 /** The response while the server is shutting down. */
 export function closingResponse(): HttpResponse {

@@ -12,13 +12,13 @@ import { codes, LocalError } from "../../jsonrpc/errors.js";
 import type { Id, Message } from "../../jsonrpc/message.js";
 import { decodeBody, type PeerOptions, peerMembers, peerSettings } from "../../jsonrpc/peer-settings.js";
 import type { Auth } from "./authorization.js";
-import { type PageHeaders, pageHeaderMembers } from "./cors.js";
+import type { PageHeaders } from "./cors.js";
 import { HttpServerHandler } from "./http-server-handler.js";
-import type { AddressOf } from "./options.js";
-import { type OriginCheckOptions, originCheckMembers } from "./origin-check.js";
-import { ConcurrencyLimit, type HttpCaller } from "./peers.js";
+import { type AddressOf, checkedMembers } from "./options.js";
+import type { OriginCheckOptions } from "./origin-check.js";
+import { ConcurrencyLimit, type HttpCaller, requestLimits } from "./peers.js";
 import type { BodyFault, HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
-import { emptyResponse, jsonResponse, withHeaders } from "./responses.js";
+import { emptyResponse, jsonResponse, retryLater, withHeaders } from "./responses.js";
 import { bodyOf, type StreamLimits, streamLimits } from "./streams/event-stream.js";
 
 /** Options of plain JSON-RPC over HTTP. */
@@ -37,14 +37,8 @@ export interface RpcOptions
 /** The members of `RpcOptions`, to detect unknown options. */
 export const rpcMembers: MembersOf<RpcOptions> = {
   ...peerMembers,
-  ...originCheckMembers,
-  ...pageHeaderMembers,
-  auth: ["any", "authenticate", "authorize", "authentication", "oauth"],
-  addressOf: ["function", "trustProxy", "trustedProxy", "clientAddress"],
+  ...checkedMembers,
 };
-
-/** The maximum number of concurrent requests. */
-const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
 
 /**
  * Serves plain JSON-RPC at one URL. A POST contains a message or a batch; its response is the JSON-RPC response, or 204
@@ -53,7 +47,7 @@ const running = { perPrincipal: 512, perAddress: 2_048, total: 8_192 };
 export class RpcHandler extends HttpServerHandler {
   protected readonly methods: readonly string[] = ["POST"];
   readonly #call: Call;
-  readonly #running = new ConcurrencyLimit(running);
+  readonly #running = new ConcurrencyLimit(requestLimits);
   readonly #streams: StreamLimits;
   /** Resolves when running requests are no longer awaited. */
   readonly #over = deferred<undefined>();
@@ -146,6 +140,3 @@ const late = Symbol("late");
 function idOf(message: Message): Id | undefined {
   return "id" in message ? message.id : undefined;
 }
-
-/** In seconds. */
-const retryLater: HttpHeaders = { "retry-after": "1" };
