@@ -73,6 +73,7 @@ interface KeptStream {
 }
 
 interface KeptSession {
+  /** Charged for its events; undefined without `charge`. */
   readonly budget: ByteBudget | undefined;
   /** Streams with events. */
   readonly streams: Map<string, KeptStream>;
@@ -103,8 +104,6 @@ export class MemoryEventStore implements EventStore {
   readonly #clock: Clock;
   readonly #limits: Required<MemoryEventStoreOptions>;
   readonly #sessions = new Map<string, KeptSession>();
-  /** By session. */
-  readonly #budgets = new Map<string, ByteBudget>();
   /** Streams with events, the least recently written first. */
   readonly #streams = new Set<KeptStream>();
   #bytes = 0;
@@ -123,7 +122,7 @@ export class MemoryEventStore implements EventStore {
 
   /** Sets the budget for the events of a session, until `forget`. Call it before the first event. */
   charge(session: string, budget: ByteBudget): void {
-    this.#budgets.set(session, budget.child());
+    this.#sessions.set(session, { budget: budget.child(), streams: new Map(), bytes: 0 });
   }
 
   append({ session, stream }: StreamName, event: StoredEvent): void {
@@ -152,10 +151,9 @@ export class MemoryEventStore implements EventStore {
   }
 
   forget(session: string): void {
-    this.#budgets.get(session)?.close();
-    this.#budgets.delete(session);
     const kept = this.#sessions.get(session);
     if (kept === undefined) return;
+    kept.budget?.close();
     this.#sessions.delete(session);
     for (const stream of kept.streams.values()) this.#streams.delete(stream);
     this.#bytes -= kept.bytes;
@@ -166,9 +164,9 @@ export class MemoryEventStore implements EventStore {
    * in any case.
    */
   #makeRoom(session: string, bytes: number): boolean {
-    const budget = this.#budgets.get(session);
+    const { budget, streams } = this.#sessions.get(session) ?? {};
     while (budget?.take(bytes) === false) {
-      const oldest = firstOf(this.#sessions.get(session)?.streams.values() ?? []);
+      const oldest = firstOf(streams?.values() ?? []);
       if (oldest === undefined) return false;
       this.#dropOldest(oldest);
     }
@@ -176,11 +174,7 @@ export class MemoryEventStore implements EventStore {
   }
 
   #stream(session: string, stream: string): KeptStream {
-    const kept = this.#sessions.get(session) ?? {
-      budget: this.#budgets.get(session),
-      streams: new Map<string, KeptStream>(),
-      bytes: 0,
-    };
+    const kept: KeptSession = this.#sessions.get(session) ?? { budget: undefined, streams: new Map(), bytes: 0 };
     this.#sessions.set(session, kept);
     const known = kept.streams.get(stream) ?? { name: stream, session: kept, events: [], bytes: 0 };
     kept.streams.set(stream, known);
