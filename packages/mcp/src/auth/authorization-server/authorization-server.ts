@@ -2,6 +2,7 @@ import { escapeControls } from "../../base/escape-controls.js";
 import { isObject } from "../../base/json.js";
 import { HookError } from "../../jsonrpc/errors.js";
 import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
+import { scopesOf } from "../server/jwt-auth.js";
 import { isThisMachine } from "../server/protected.js";
 import { authenticationMethods, type Clients, hasRedirectUri, type RegisteredClient } from "./clients.js";
 import type { Grants, Issued } from "./grants.js";
@@ -335,12 +336,8 @@ export class AuthorizationServer implements AuthEndpoints {
   }
 
   #scopes(parameters: URLSearchParams): readonly string[] | undefined {
-    const scopes =
-      parameters
-        .get("scope")
-        ?.split(" ")
-        .filter((scope) => scope !== "") ?? [];
-    return scopes.length === 0 ? undefined : [...new Set(scopes)];
+    const scopes = new Set(scopesOf({ scope: parameters.get("scope") }));
+    return scopes.size === 0 ? undefined : [...scopes];
   }
 
   /** The cookie that identifies a user agent. Browsers accept the prefix `__Host-` over HTTPS only. */

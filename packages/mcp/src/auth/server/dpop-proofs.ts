@@ -1,5 +1,6 @@
-import { base64url, calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify } from "jose";
+import { calculateJwkThumbprint, EmbeddedJWK, errors, type JWTPayload, jwtVerify } from "jose";
 import { isObject } from "../../base/json.js";
+import { digest } from "../authorization-server/keys.js";
 import type { DpopSupport, TokenRequest, Verification } from "../resource-server.js";
 
 /** Why a request is not served although its token is valid. */
@@ -88,8 +89,7 @@ export class DpopProofs {
     if (htm !== method) return badProof(`its htm is ${JSON.stringify(htm)}`);
     if (withoutQuery(htu) !== this.#resource)
       return badProof(`its htu is ${JSON.stringify(htu)}, not ${this.#resource}`);
-    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
-    if (ath !== base64url.encode(new Uint8Array(hash))) return badProof("its ath is the hash of another token");
+    if (ath !== (await digest(token))) return badProof("its ath is the hash of another token");
     const { jwk } = protectedHeader;
     if (jwk === undefined || (await calculateJwkThumbprint(jwk)) !== jkt) {
       return badProof("its key is not the one that the token is bound to");

@@ -1,4 +1,4 @@
-import { base64url } from "jose";
+import { digest } from "../authorization-server/keys.js";
 import { RequestPlaces } from "../request-places.js";
 import type { Verification } from "../resource-server.js";
 
@@ -33,8 +33,7 @@ export class RemoteVerification {
    * @param address the network address of the caller
    */
   async verify(token: string, address: string | undefined): Promise<Verification> {
-    const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
-    const key = base64url.encode(new Uint8Array(hash));
+    const key = await digest(token);
     const known = this.#remembered.get(key);
     if (known !== undefined && (known.until === undefined || Date.now() < known.until)) return known.verification;
     this.#remembered.delete(key);
