@@ -95,8 +95,8 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   if (jwksUri !== undefined) requireSecureUrl("jwtAuth: jwksUri", jwksUri);
   const keys = new IssuerKeys(issuerUrl, options);
   const [resource = options.resource ?? ""] = options.resource === undefined ? audiences : [options.resource];
-  return protect("jwtAuth", resource, [issuer], options, async (token) => {
-    const verified = await keys.use(async (jwks) => {
+  return protect("jwtAuth", resource, [issuer], options, (token) =>
+    keys.use(async (jwks) => {
       try {
         const { payload, protectedHeader } = await jwtVerify(token, jwks, {
           issuer,
@@ -106,15 +106,15 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
           requiredClaims: ["exp"],
         });
         const { typ } = protectedHeader;
-        return tokenTypes.has(typ?.toLowerCase()) ? payload : `its type is ${typ}, which is no access token`;
+        if (tokenTypes.has(typ?.toLowerCase())) return verificationOf(payload);
+        return { kind: "invalid", reason: `its type is ${typ}, which is no access token` };
       } catch (error) {
-        const wrong = wrongClaim(error, issuer, audiences);
-        if (wrong === undefined) throw error;
-        return wrong;
+        const reason = wrongClaim(error, issuer, audiences);
+        if (reason === undefined) throw error;
+        return { kind: "invalid", reason };
       }
-    });
-    return "kind" in verified ? verified : identityOfClaims(verified.claims);
-  });
+    }),
+  );
 }
 
 /** Describes a wrong `iss` or `aud` claim: the value of the token and the expected one. Undefined for any other error. */
@@ -127,7 +127,7 @@ function wrongClaim(error: unknown, issuer: string, audiences: readonly string[]
   return `${code}: ${message}${found}, expected ${wanted}`;
 }
 
-function identityOfClaims(claims: JWTPayload): Verification {
+function verificationOf(claims: JWTPayload): Verification {
   const clientId = [claims.client_id, claims.azp, claims.appid, claims.cid].find((each) => typeof each === "string");
   const { iss, sub = clientId, exp } = claims;
   if (sub === undefined) return { kind: "invalid", reason: "it names neither a subject nor a client" };
@@ -150,31 +150,26 @@ export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): rea
 /** The keys of one issuer. Found and fetched at the first token; after a failure, not again for a while. */
 class IssuerKeys {
   readonly #issuerUrl: URL;
-  readonly #issuer: string;
-  readonly #send: OwnFetch | undefined;
+  readonly #options: JwtAuthOptions;
   #jwksUri: string | undefined;
   #jwks: Promise<RemoteJWKSet> | undefined;
   #wereFetched = false;
   #failure: { readonly at: number; readonly reason: string } | undefined;
 
-  constructor(issuerUrl: URL, { issuer, jwksUri, fetch: send }: JwtAuthOptions) {
+  constructor(issuerUrl: URL, options: JwtAuthOptions) {
     this.#issuerUrl = issuerUrl;
-    this.#issuer = issuer;
-    this.#send = send;
-    this.#jwksUri = jwksUri;
+    this.#options = options;
+    this.#jwksUri = options.jwksUri;
   }
 
   /**
    * Verifies with the keys. A failure to get them is not the fault of the token: `unavailable` while they were there before; an error
    * if they never were, because then the configuration is probably wrong.
    */
-  async use(
-    verify: (keys: RemoteJWKSet) => Promise<JWTPayload | string>,
-  ): Promise<{ readonly claims: JWTPayload } | Extract<Verification, { readonly reason: string }>> {
+  async use(verify: (keys: RemoteJWKSet) => Promise<Verification>): Promise<Verification> {
     try {
       this.#jwks ??= this.#open();
-      const verified = await verify(await this.#jwks);
-      return typeof verified === "string" ? { kind: "invalid", reason: verified } : { claims: verified };
+      return await verify(await this.#jwks);
     } catch (error) {
       if (error instanceof KeysUnavailable) {
         if (this.#wereFetched) return { kind: "unavailable", reason: error.message };
@@ -186,14 +181,13 @@ class IssuerKeys {
   }
 
   async #open(): Promise<RemoteJWKSet> {
+    const { issuer, fetch: send } = this.#options;
     try {
-      this.#jwksUri ??= await this.#fetching(async () =>
-        jwksUriOf(await discover(this.#issuerUrl, this.#issuer, this.#send)),
-      );
+      this.#jwksUri ??= await this.#fetching(async () => jwksUriOf(await discover(this.#issuerUrl, issuer, send)));
       return createRemoteJWKSet(new URL(this.#jwksUri), {
         cacheMaxAge: keysTtl,
         cooldownDuration: keysCooldown,
-        [customFetch]: (url, init) => this.#fetching(() => keysAt(url, init, this.#send)),
+        [customFetch]: (url, init) => this.#fetching(() => keysAt(url, init, send)),
       });
     } catch (error) {
       this.#jwks = undefined;
@@ -211,7 +205,7 @@ class IssuerKeys {
       if (result instanceof Response) this.#wereFetched = true;
       return result;
     } catch (error) {
-      const reason = `the keys of ${this.#issuer} could not be fetched: ${causeText(error)}`;
+      const reason = `the keys of ${this.#options.issuer} could not be fetched: ${causeText(error)}`;
       this.#failure = { at: Date.now(), reason };
       throw new KeysUnavailable(reason, { cause: error });
     }
