@@ -139,8 +139,9 @@ const acceptance = 30_000;
 export class SentPost {
   /** A description of the frame, for error messages. */
   readonly what: string;
+  /** Undefined for a response and for a batch. */
   readonly method: string | undefined;
-  /** The ids of its requests, as JSON literals. */
+  /** The ids of its requests, as JSON literals: `1` and `"1"` differ. */
   readonly requests: readonly string[];
   /** Whether it is a response to a request of the server. */
   readonly isAnswer: boolean;
@@ -156,14 +157,15 @@ export class SentPost {
 
   /** @param frame a frame of this side */
   constructor(frame: string, clock: Clock) {
-    const { method, requests } = frameIdsOf(frame);
-    this.what = nameOf(method, requests);
-    this.method = method;
-    this.requests = requests;
-    this.isAnswer = method === undefined && requests.length === 0;
+    const messages = messagesOf(frame);
+    const method = frame.startsWith("[") ? undefined : messages[0]?.get("method");
+    this.method = method === undefined ? undefined : String(JSON.parse(method));
+    this.requests = messages.flatMap((message) => (message.has("method") ? idOf(message) : []));
+    this.what = nameOf(this.method, this.requests);
+    this.isAnswer = method === undefined && this.requests.length === 0;
     this.answered = this.#answered.promise;
     this.#clock = clock;
-    this.#open = new Set(requests);
+    this.#open = new Set(this.requests);
   }
 
   /** Aborts when no more responses are awaited. */
@@ -220,24 +222,6 @@ export class SentPost {
 function nameOf(method: string | undefined, [id]: readonly string[]): string {
   if (method === undefined) return id === undefined ? "an answer" : "a batch";
   return id === undefined ? method : `${method} (id ${id})`;
-}
-
-/** The method and ids of an outgoing frame. Ids are JSON literals: `1` and `"1"` differ. */
-interface FrameIds {
-  /** Undefined for a response and for a batch. */
-  readonly method: string | undefined;
-  /** The ids of the requests in the frame. */
-  readonly requests: readonly string[];
-}
-
-/** Reads the ids of a frame that this side wrote. */
-function frameIdsOf(frame: string): FrameIds {
-  const messages = messagesOf(frame);
-  const method = frame.startsWith("[") ? undefined : messages[0]?.get("method");
-  return {
-    method: method === undefined ? undefined : String(JSON.parse(method)),
-    requests: messages.flatMap((message) => (message.has("method") ? idOf(message) : [])),
-  };
 }
 
 /** The ids of the responses in a received frame. */

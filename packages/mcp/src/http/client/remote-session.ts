@@ -16,7 +16,7 @@ import { readBody } from "./body.js";
 import { type HttpClientOptions, HttpError, HttpTarget, httpClientMembers, statusOf } from "./http-target.js";
 import { answeredIn, emptyBytes, type HttpTransportOptions, PostingChannel, type SentPost } from "./posting-channel.js";
 import { isEventStream, type Refused, readRefusal, readResponse } from "./read-response.js";
-import { isTransient, type ResumableStream, readResumable } from "./resumable-stream.js";
+import { isTransient, type ResumableStream, readResumable, unanswered } from "./resumable-stream.js";
 
 /** Milliseconds for the server, on close, to accept sent messages and the end of the session. */
 const grace = 2_000;
@@ -140,8 +140,7 @@ export class RemoteSession extends PostingChannel {
       const reading = { what, maxBytes, signal, lenient, clock: this.settings.clock };
       // A body that is cut off can hold the id, and no other response will come.
       await readResponse(response, reading, (text) => this.#take(text, this.#isNoJson(text) ? undefined : post));
-      if (post.open.size > 0)
-        throw new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
+      if (post.open.size > 0) throw unanswered(what);
     }
   }
 

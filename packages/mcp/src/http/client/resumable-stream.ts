@@ -55,7 +55,7 @@ export async function readResumable(stream: ResumableStream, first: Response | u
   for (let failures = 0; ; failures += 1) {
     if (response !== undefined && (await readOnce(response))) failures = 0;
     if (signal.aborted || stream.isOver()) return;
-    if (!isEndless && (lastEventId === undefined || failures >= maxFailures)) throw lost(what);
+    if (!isEndless && (lastEventId === undefined || failures >= maxFailures)) throw unanswered(what);
     await sleep(clock, pace.waitFor(backOff(retry, failures, random)), signal);
     if (signal.aborted || stream.isOver()) return;
     response = await stream.reconnect(lastEventId);
@@ -108,7 +108,8 @@ class Pace {
   }
 }
 
-function lost(what: string): LocalError {
+/** The error of a POST whose response is lost. */
+export function unanswered(what: string): LocalError {
   return new LocalError("closed", `${what}: the HTTP response ended without a JSON-RPC response`);
 }
 
