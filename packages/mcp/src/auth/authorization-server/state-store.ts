@@ -71,23 +71,20 @@ class Kind {
  */
 export function memoryAuthorizationStore(maxValues = 10_000): AuthorizationStore {
   const kinds = new Map<string, Kind>();
-  const get = (key: string): string | undefined => kinds.get(kindOfKey(key))?.get(key);
+  const kindOf = (key: string): Kind => {
+    const name = key.slice(0, key.indexOf(":"));
+    const kind = kinds.get(name) ?? new Kind(maxValues);
+    kinds.set(name, kind);
+    return kind;
+  };
   return {
-    get,
-    set(key, value, ttl) {
-      const kind = kindOfKey(key);
-      const values = kinds.get(kind) ?? new Kind(maxValues);
-      kinds.set(kind, values);
-      values.set(key, { value, expiresAt: Date.now() + ttl * 1000 });
-    },
+    get: (key) => kindOf(key).get(key),
+    set: (key, value, ttl) => kindOf(key).set(key, { value, expiresAt: Date.now() + ttl * 1000 }),
     take(key) {
-      const value = get(key);
-      kinds.get(kindOfKey(key))?.delete(key);
+      const kind = kindOf(key);
+      const value = kind.get(key);
+      kind.delete(key);
       return value;
     },
   };
-}
-
-function kindOfKey(key: string): string {
-  return key.slice(0, key.indexOf(":"));
 }
