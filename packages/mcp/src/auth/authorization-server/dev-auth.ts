@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import type { AuthEndpoints, ResourceServer } from "../resource-server.js";
+import type { ResourceServer } from "../resource-server.js";
 import { isThisMachine, type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
 import { AuthorizationServer, type SignIn } from "./authorization-server.js";
 import { Clients, type RegisteredClient } from "./clients.js";
@@ -120,7 +120,6 @@ export function devAuth(options: DevAuthOptions): DevAuth {
     isDevelopment: !allowProduction,
     signIn: pickUser(people),
   });
-  const endpoints: AuthEndpoints = server;
   return {
     get resource() {
       return current().resource;
@@ -132,7 +131,7 @@ export function devAuth(options: DevAuthOptions): DevAuth {
       return current().metadata;
     },
     scopes,
-    endpoints,
+    endpoints: server,
     servedAt(url, isProduction) {
       if (isProduction && !allowProduction) throw new TypeError(`devAuth: NODE_ENV is production, and ${remedy}`);
       if (served === undefined) servedAt(url);

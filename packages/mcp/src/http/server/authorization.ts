@@ -6,13 +6,13 @@ import {
   type TokenRequest,
   type Verification,
 } from "../../auth/resource-server.js";
-import type { ByteBudget } from "../../base/byte-budget.js";
 import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { type Identity, requireIdentity } from "../../jsonrpc/call.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { faultOf, type Reporter } from "../../jsonrpc/report.js";
+import type { HttpCaller } from "./peers.js";
 import type { HttpHeaders, HttpRequest, HttpResponse } from "./request.js";
 import { emptyResponse, jsonResponse } from "./responses.js";
 
@@ -139,7 +139,7 @@ export class Authorization {
    */
   endpoint(
     request: HttpRequest,
-    callerOf: () => { readonly peer: string | undefined; readonly budget: ByteBudget },
+    callerOf: () => HttpCaller,
     remedy: () => string | undefined,
   ): Promise<HttpResponse> | undefined {
     const { endpoints } = isResourceServer(this.#auth) ? this.#auth : {};
@@ -151,7 +151,7 @@ export class Authorization {
   async #endpoint(
     endpoints: AuthEndpoints,
     request: HttpRequest,
-    { peer, budget }: { readonly peer: string | undefined; readonly budget: ByteBudget },
+    { peer, budget }: HttpCaller,
     remedy: () => string | undefined,
   ): Promise<HttpResponse> {
     const { method, url } = request;
