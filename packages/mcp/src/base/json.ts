@@ -12,6 +12,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The value of a JSON text; undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // No JSON text has this value.
+  }
+}
+
 /** Tests of a value, by the name that JSON Schema gives its type. */
 export const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,

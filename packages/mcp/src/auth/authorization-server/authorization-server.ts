@@ -1,5 +1,5 @@
 import { escapeControls } from "../../base/escape-controls.js";
-import { isObject } from "../../base/json.js";
+import { isObject, parseJson } from "../../base/json.js";
 import { HookError } from "../../jsonrpc/errors.js";
 import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
 import { scopesOf } from "../server/jwt-auth.js";
@@ -288,8 +288,8 @@ export class AuthorizationServer implements AuthEndpoints {
   }
 
   async #register(request: AuthRequest): Promise<AuthResponse> {
-    const text = await request.text();
-    return json(201, await this.#parts.clients.register(parseJson(text)));
+    // For what is not JSON, it says that it needs an object.
+    return json(201, await this.#parts.clients.register(parseJson(await request.text())));
   }
 
   async #token(request: AuthRequest): Promise<AuthResponse> {
@@ -392,13 +392,4 @@ export function redirect(url: URL): AuthResponse {
 function json(status: number, body: unknown): AuthResponse {
   const text = JSON.stringify(isObject(body) ? body : {});
   return { status, headers: { ...open, "content-type": "application/json", "cache-control": "no-store" }, body: text };
-}
-
-/** Undefined for a text that is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The reader says that it needs an object.
-  }
 }

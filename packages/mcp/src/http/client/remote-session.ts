@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { deferred } from "../../base/deferred.js";
-import { isObject } from "../../base/json.js";
+import { isObject, parseJson } from "../../base/json.js";
 import { settlesWithin } from "../../base/settles-within.js";
 import { SessionExpired } from "../../client/session/client-session.js";
 import { openMembers } from "../../client/session/open-session.js";
@@ -146,13 +146,7 @@ export class RemoteSession extends PostingChannel {
 
   /** A text that exceeds a limit is not parsed: its call fails of the limit. */
   #isNoJson(text: string): boolean {
-    if (limitExceededByText(text, this.settings.limits) !== undefined) return false;
-    try {
-      JSON.parse(text);
-      return false;
-    } catch {
-      return true;
-    }
+    return limitExceededByText(text, this.settings.limits) === undefined && parseJson(text) === undefined;
   }
 
   #take(text: string, post?: SentPost): void {
@@ -317,12 +311,7 @@ const sound = /^[\x21-\x7e]{1,4096}$/;
 
 /** The negotiated version, if later requests must declare it. */
 function versionIn(text: string): string | undefined {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return undefined; // The receiver of the frame reports it.
-  }
+  const message = parseJson(text); // The receiver of the frame reports what is not JSON.
   const result = isObject(message) ? message.result : undefined;
   const version = isObject(result) ? result.protocolVersion : undefined;
   const revision = typeof version === "string" ? revisionOf(version) : undefined;
