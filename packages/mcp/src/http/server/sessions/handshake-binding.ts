@@ -4,7 +4,8 @@ import { isRequest, type Message } from "../../../jsonrpc/message.js";
 import type { Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { methods } from "../../../protocol/methods.js";
-import { revisionOf, versions } from "../../../protocol/revisions/all.js";
+import { defaultHttpRevision, revisionOf, versions } from "../../../protocol/revisions/all.js";
+import type { Revision } from "../../../protocol/revisions/revision.js";
 import type { HttpCaller } from "../peers.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { refusal } from "../responses.js";
@@ -41,12 +42,12 @@ export function opens(posted: Posted): boolean {
 }
 
 /**
- * Whether a request declares an unsupported version. A version other than that of the session is accepted.
+ * The revision that a request declares, undefined for an unknown version. A version other than that of the session is accepted.
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  */
-export function isForeignVersion(request: HttpRequest): boolean {
+export function revisionBy(request: HttpRequest): Revision | undefined {
   const version = request.header(mcpHeaders.protocolVersion);
-  return version !== undefined && revisionOf(version) === undefined;
+  return version === undefined ? defaultHttpRevision : revisionOf(version);
 }
 
 export function foreignVersion(): HttpResponse {

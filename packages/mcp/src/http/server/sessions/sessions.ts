@@ -16,7 +16,7 @@ import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, withHeaders } from "../responses.js";
 import type { EventStore } from "../streams/event-store.js";
 import { ReplayableStreams } from "../streams/replayable-stream.js";
-import { foreignVersion, type HandshakeBinding, isForeignVersion, opens, type Posted } from "./handshake-binding.js";
+import { foreignVersion, type HandshakeBinding, opens, type Posted, revisionBy } from "./handshake-binding.js";
 import { SessionChannel } from "./session-channel.js";
 import { type Expirable, type SessionLimits, SessionTable, sessionBytes } from "./session-table.js";
 
@@ -89,7 +89,7 @@ export class Sessions implements HandshakeBinding {
     if (id === undefined) return refusal(400, "Mcp-Session-Id is missing: open a session with initialize");
     const session = this.#table.find(id, caller);
     if (session === undefined) return refusal(404, "there is no such session: open one with initialize");
-    return isForeignVersion(request) ? foreignVersion() : session;
+    return revisionBy(request) === undefined ? foreignVersion() : session;
   }
 
   /** The server may close a session itself. While draining, the session stays, so that it can reject new calls with a reason. */

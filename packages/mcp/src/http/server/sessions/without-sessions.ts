@@ -7,17 +7,22 @@ import { isRequest, type Message, type RpcRequest } from "../../../jsonrpc/messa
 import { responseToProblem } from "../../../jsonrpc/peer-settings.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
 import { specCodes } from "../../../protocol/errors.js";
-import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { isObject } from "../../../protocol/json.js";
-import { defaultHttpRevision, revisionOf, statelessVersions } from "../../../protocol/revisions/all.js";
-import type { Revision } from "../../../protocol/revisions/revision.js";
+import { defaultHttpRevision, statelessVersions } from "../../../protocol/revisions/all.js";
 import { callSessionless } from "../../../server/session/stateless-server.js";
 import { profileOf } from "../../../session/mcp-connection.js";
 import type { HttpCaller } from "../peers.js";
 import type { PostedCalls } from "../posted-calls.js";
 import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, errorResponse, jsonResponse, refusal } from "../responses.js";
-import { elementsOf, foreignVersion, type HandshakeBinding, opens, type Posted } from "./handshake-binding.js";
+import {
+  elementsOf,
+  foreignVersion,
+  type HandshakeBinding,
+  opens,
+  type Posted,
+  revisionBy,
+} from "./handshake-binding.js";
 
 /** Handshake revisions without sessions: each POST is handled on its own, so any process can take it. */
 export class Sessionless implements HandshakeBinding {
@@ -81,12 +86,6 @@ export class Sessionless implements HandshakeBinding {
     const owed = others.filter((answer) => answer !== undefined);
     return owed.length === 0 ? emptyResponse(202) : jsonResponse(200, `[${owed.join(",")}]`);
   }
-}
-
-/** Undefined for an unknown version. */
-function revisionBy(request: HttpRequest): Revision | undefined {
-  const version = request.header(mcpHeaders.protocolVersion);
-  return version === undefined ? defaultHttpRevision : revisionOf(version);
 }
 
 function noSessions(): HttpResponse {
