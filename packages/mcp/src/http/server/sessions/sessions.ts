@@ -35,17 +35,17 @@ export interface SessionsConfig {
  */
 export class Sessions implements HandshakeBinding {
   readonly methods: readonly string[] = ["GET", "DELETE"];
-  readonly #endpoint: Endpoint;
-  readonly #config: SessionsConfig;
+  readonly endpoint: Endpoint;
+  readonly config: SessionsConfig;
   readonly #table: SessionTable<Session>;
-  readonly #awake: AwakeSessions;
+  readonly awake: AwakeSessions;
   #isDraining = false;
 
   constructor(endpoint: Endpoint, config: SessionsConfig) {
-    this.#endpoint = endpoint;
-    this.#config = config;
+    this.endpoint = endpoint;
+    this.config = config;
     this.#table = new SessionTable(endpoint.settings.clock, config.limits);
-    this.#awake = new AwakeSessions(endpoint.settings.clock, (session) => this.#closed(session));
+    this.awake = new AwakeSessions(endpoint.settings.clock);
   }
 
   profileOf(request: HttpRequest, caller: HttpCaller): Profile {
@@ -93,26 +93,26 @@ export class Sessions implements HandshakeBinding {
   }
 
   /** The server may close a session itself. While draining, the session stays, so that it can reject new calls with a reason. */
-  #closed({ id }: Session): void {
+  closed({ id }: Session): void {
     if (!this.#isDraining) this.#table.end(id);
   }
 
   /** Opens a session. It is kept only if the version negotiation succeeds. */
   #open(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (this.#endpoint.closing.aborted) return closingResponse();
+    if (this.endpoint.closing.aborted) return closingResponse();
     const full = this.#table.makeRoom(caller);
     if (full !== undefined) return refusal(503, full, { "retry-after": "60" });
     const { budget } = caller;
     if (!budget.take(sessionBytes)) return overloadedResponse(budget.parentFits(sessionBytes));
-    const session = new Session(this.#endpoint, this.#config, crypto.randomUUID(), caller, this.#awake);
+    const session = new Session(this, crypto.randomUUID(), caller);
     return andThen(session.channel.post(request, frame, posted), (answer) => {
       const mayAgree = session.isNegotiated || session.channel.isBusy; // Busy: a stream may start first.
-      if (!mayAgree || this.#endpoint.closing.aborted) {
+      if (!mayAgree || this.endpoint.closing.aborted) {
         session.end();
         return answer;
       }
       this.#table.add(session.id, caller, session);
-      if (session.isClosed) this.#closed(session);
+      if (session.isClosed) this.closed(session);
       return withHeaders(answer, { [mcpHeaders.session]: session.id });
     });
   }
@@ -121,13 +121,11 @@ export class Sessions implements HandshakeBinding {
 /** A session. At rest it has neither channel nor connection; both are made again for the next message. */
 class Session implements Expirable, SessionHost {
   readonly id: string;
-  readonly #endpoint: Endpoint;
-  readonly #config: SessionsConfig;
+  readonly #sessions: Sessions;
   /** The caller that it belongs to, whose budget is charged with the cost of an idle session. */
   readonly #caller: HttpCaller;
   readonly #streams: ReplayableStreams;
   readonly #conversation: ServerSession;
-  readonly #awake: AwakeSessions;
   /** Whether it was used since this was last set to false. */
   isUsed = true;
   /** Whether its connection is closed, by either side. */
@@ -136,18 +134,17 @@ class Session implements Expirable, SessionHost {
   #revision: Revision | undefined;
   #isOver = false;
 
-  constructor(endpoint: Endpoint, config: SessionsConfig, id: string, caller: HttpCaller, awake: AwakeSessions) {
+  constructor(sessions: Sessions, id: string, caller: HttpCaller) {
+    const { endpoint, config } = sessions;
     this.id = id;
-    this.#endpoint = endpoint;
-    this.#config = config;
+    this.#sessions = sessions;
     this.#caller = caller;
-    this.#awake = awake;
     this.#streams = new ReplayableStreams(id, config.store, caller.events, endpoint.settings.report);
     this.#conversation = new ServerSession(endpoint.server, this);
   }
 
   get lenient(): boolean {
-    return this.#config.transport.lenient === true;
+    return this.#sessions.config.transport.lenient === true;
   }
 
   get budget(): ByteBudget {
@@ -155,14 +152,14 @@ class Session implements Expirable, SessionHost {
   }
 
   connect(session: ServerSession): Connection {
+    const { endpoint, config, awake } = this.#sessions;
     const { auth, peer, budget } = this.#caller;
-    this.#channel = new SessionChannel(this.#endpoint, this.#streams, budget, () => {
+    this.#channel = new SessionChannel(endpoint, this.#streams, budget, () => {
       this.isClosed = true;
-      this.#awake.closed(this);
+      this.#sessions.closed(this);
     });
-    if (!this.#isOver) this.#awake.add(this);
-    const options = { ...this.#config.transport, auth, peer };
-    return openSessionConnection(this.#endpoint.server, session, this.#channel, options);
+    if (!this.#isOver) awake.add(this);
+    return openSessionConnection(endpoint.server, session, this.#channel, { ...config.transport, auth, peer });
   }
 
   negotiated(revision: Revision): void {
@@ -209,10 +206,11 @@ class Session implements Expirable, SessionHost {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#awake.delete(this);
+    const { endpoint, config, awake } = this.#sessions;
+    awake.delete(this);
     this.#caller.budget.give(sessionBytes);
     this.#conversation.close();
-    guarded("EventStore.forget", () => this.#config.store?.forget(this.id), this.#endpoint.settings.report);
+    guarded("EventStore.forget", () => config.store?.forget(this.id), endpoint.settings.report);
   }
 }
 
@@ -221,15 +219,12 @@ const restPeriod = 5_000;
 
 /** The sessions with a connection, checked for those that may rest. */
 class AwakeSessions {
-  /** Called when the connection of a session is closed. */
-  readonly closed: (session: Session) => void;
   readonly #clock: Clock;
   readonly #sessions = new Set<Session>();
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, closed: (session: Session) => void) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.closed = closed;
   }
 
   add(session: Session): void {
