@@ -23,9 +23,9 @@ export type Discovery =
  * @param send what sends the requests; default: the platform's `fetch`
  * @throws Error with what was found at each place
  */
-export async function discover(issuerUrl: URL, issuer: string, send?: OwnFetch): Promise<AuthorizationServer> {
+export async function discover(issuer: string, send?: OwnFetch): Promise<AuthorizationServer> {
   const request: BoundedFetch = (url, init) => boundedFetch(url, init, send);
-  const discovery = await findServerMetadata(issuerUrl, (found) => found === issuer, request);
+  const discovery = await findServerMetadata(issuer, request);
   if (discovery.kind === "metadata") return discovery.metadata;
   throw new Error(`no metadata of ${issuer} (${placesText(discovery.places)})`);
 }
@@ -38,13 +38,14 @@ export function placesText(places: readonly Place[]): string {
  * Looks for the metadata of an authorization server at its places, in the required order. A document of another issuer is not used.
  * https://modelcontextprotocol.io/specification/latest/basic/authorization#authorization-server-metadata-discovery
  *
- * @param isIssuer whether an issuer is the expected one: RFC 8414 compares the texts, not the URLs
+ * @param isIssuer whether an issuer is the expected one. Default: the same text, as RFC 8414 compares it, not the same URL
  */
 export async function findServerMetadata(
-  issuerUrl: URL,
-  isIssuer: (issuer: string) => boolean,
+  issuer: string,
   request: BoundedFetch,
+  isIssuer: (found: string) => boolean = (found) => found === issuer,
 ): Promise<Discovery> {
+  const issuerUrl = new URL(issuer);
   const places: Place[] = [];
   for (const url of metadataUrls(issuerUrl)) {
     let status: number | undefined;

@@ -352,7 +352,7 @@ class Upstream {
   async #server(): Promise<UpstreamMetadata> {
     const { upstream } = this.#options;
     const issuer = typeof upstream === "string" ? upstream : upstream.issuer;
-    this.#metadata ??= discover(this.#issuer, issuer);
+    this.#metadata ??= discover(issuer);
     try {
       return await this.#metadata;
     } catch (error) {

@@ -212,7 +212,7 @@ export class AccessTokens {
 
   async #serverMetadata({ issuer, isWithoutMetadata }: ProtectedResource): Promise<AuthorizationServer> {
     const isIssuer = (found: string): boolean => found === issuer || (isWithoutMetadata && found === `${issuer}/`);
-    const discovery = await findServerMetadata(new URL(issuer), isIssuer, this.#request("server-metadata"));
+    const discovery = await findServerMetadata(issuer, this.#request("server-metadata"), isIssuer);
     if (discovery.kind === "metadata") return discovery.metadata;
     const { places } = discovery;
     const other = places.find(({ otherIssuer }) => otherIssuer !== undefined);

@@ -256,7 +256,7 @@ async function crossDomainAssertion(
   subject: string,
   { server: { issuer: audience }, resource, scopes, request }: GrantRequest,
 ): Promise<string> {
-  const discovery = await findServerMetadata(new URL(issuer), (found) => found === issuer, request("server-metadata"));
+  const discovery = await findServerMetadata(issuer, request("server-metadata"));
   if (discovery.kind === "none") {
     const received = placesText(discovery.places);
     const expected = `metadata of the identity provider ${issuer}`;

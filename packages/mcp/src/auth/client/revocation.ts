@@ -60,7 +60,7 @@ export async function revokeTokens(
     return boundedFetch(url, init, options.fetch);
   };
   try {
-    const discovery = await findServerMetadata(new URL(issuer), (found) => found === issuer, request);
+    const discovery = await findServerMetadata(issuer, request);
     if (discovery.kind === "none") {
       const isAbsent = discovery.places.every(({ status = 0 }) => status >= 400 && status < 500);
       return isAbsent ? { kind: "unsupported" } : { kind: "failed", reason: placesText(discovery.places) };

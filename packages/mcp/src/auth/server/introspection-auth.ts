@@ -92,7 +92,7 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
     const client = { client_id: clientId };
     let said: IntrospectionResponse;
     try {
-      server ??= discover(issuerUrl, issuer, options.fetch);
+      server ??= discover(issuer, options.fetch);
       const known = await server;
       const how = { [allowInsecureRequests]: insecure, [customFetch]: request };
       const response = await introspectionRequest(known, client, authenticate, token, how);

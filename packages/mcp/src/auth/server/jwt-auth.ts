@@ -91,9 +91,9 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
   if (symmetric !== undefined) {
     throw new TypeError(`jwtAuth: ${symmetric} is not allowed: give some of ${asymmetric.join(", ")}`);
   }
-  const issuerUrl = requireSecureUrl("jwtAuth: the issuer", issuer);
+  requireSecureUrl("jwtAuth: the issuer", issuer);
   if (jwksUri !== undefined) requireSecureUrl("jwtAuth: jwksUri", jwksUri);
-  const keys = new IssuerKeys(issuerUrl, options);
+  const keys = new IssuerKeys(options);
   const [resource = options.resource ?? ""] = options.resource === undefined ? audiences : [options.resource];
   return protect("jwtAuth", resource, [issuer], options, (token) =>
     keys.use(async (jwks) => {
@@ -149,15 +149,13 @@ export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): rea
 
 /** The keys of one issuer. Found and fetched at the first token; after a failure, not again for a while. */
 class IssuerKeys {
-  readonly #issuerUrl: URL;
   readonly #options: JwtAuthOptions;
   #jwksUri: string | undefined;
   #jwks: Promise<RemoteJWKSet> | undefined;
   #wereFetched = false;
   #failure: { readonly at: number; readonly reason: string } | undefined;
 
-  constructor(issuerUrl: URL, options: JwtAuthOptions) {
-    this.#issuerUrl = issuerUrl;
+  constructor(options: JwtAuthOptions) {
     this.#options = options;
     this.#jwksUri = options.jwksUri;
   }
@@ -183,7 +181,7 @@ class IssuerKeys {
   async #open(): Promise<RemoteJWKSet> {
     const { issuer, fetch: send } = this.#options;
     try {
-      this.#jwksUri ??= await this.#fetching(async () => jwksUriOf(await discover(this.#issuerUrl, issuer, send)));
+      this.#jwksUri ??= await this.#fetching(async () => jwksUriOf(await discover(issuer, send)));
       return createRemoteJWKSet(new URL(this.#jwksUri), {
         cacheMaxAge: keysTtl,
         cooldownDuration: keysCooldown,
