@@ -16,6 +16,13 @@ export interface Clock {
   clearTimer(timer: Timer): void;
 }
 
+/** Sets a timer that lets the process exit while it is pending. */
+export function setBackgroundTimer(clock: Clock, fire: () => void, milliseconds: number): Timer {
+  const timer = clock.setTimer(fire, milliseconds);
+  timer.unref?.();
+  return timer;
+}
+
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => performance.now(),

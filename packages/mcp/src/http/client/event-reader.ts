@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { type Clock, systemClock, type Timer } from "../../base/clock.js";
+import { type Clock, setBackgroundTimer, systemClock, type Timer } from "../../base/clock.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { utf8Length } from "../../transport/framing/utf8.js";
@@ -216,14 +216,11 @@ class IdleTimeout {
   #watch(): void {
     if (this.#isEnded) return;
     const left = this.#receivedAt + this.#bound - this.#clock.now();
-    this.#timer = this.#clock.setTimer(
-      () => {
-        const isSilent = !this.#isPaused && this.#clock.now() - this.#receivedAt >= this.#bound;
-        if (isSilent) this.#onSilence();
-        else this.#watch();
-      },
-      this.#isPaused ? this.#bound : left,
-    );
-    this.#timer.unref?.();
+    const check = (): void => {
+      const isSilent = !this.#isPaused && this.#clock.now() - this.#receivedAt >= this.#bound;
+      if (isSilent) this.#onSilence();
+      else this.#watch();
+    };
+    this.#timer = setBackgroundTimer(this.#clock, check, this.#isPaused ? this.#bound : left);
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../../base/clock.js";
 import { type Deferred, deferred } from "../../base/deferred.js";
 import type { OpenOptions } from "../../client/session/open-session.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
@@ -182,16 +182,14 @@ export class SentPost {
   expectAcceptance(late: (error: LocalError) => void): void {
     if (this.requests.length > 0) return;
     const error = new LocalError("timeout", `${this.what}: the server has not accepted it within ${acceptance} ms`);
-    this.#timer = this.#clock.setTimer(() => late(error), acceptance);
-    this.#timer.unref?.();
+    this.#timer = setBackgroundTimer(this.#clock, () => late(error), acceptance);
   }
 
   /** Records a response. */
   answer(request: string): void {
     if (!this.#open.delete(request) || this.#open.size > 0) return;
     this.#answered.resolve();
-    this.#timer = this.#clock.setTimer(() => this.stop(), linger);
-    this.#timer.unref?.();
+    this.#timer = setBackgroundTimer(this.#clock, () => this.stop(), linger);
   }
 
   /** Stops waiting for a response. */

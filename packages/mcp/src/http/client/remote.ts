@@ -1,4 +1,4 @@
-import type { Timer } from "../../base/clock.js";
+import { setBackgroundTimer, type Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import type { ClientConnectionOptions } from "../../client/session/client-connection.js";
 import type { ServerRemote } from "../../client/session/client-session.js";
@@ -264,8 +264,7 @@ class PostedCall {
     } else {
       caller.settle(this.#call, { ok: true, result: response.result });
     }
-    this.#lingering = settings.clock.setTimer(() => this.#stop.abort(), linger);
-    this.#lingering.unref?.();
+    this.#lingering = setBackgroundTimer(settings.clock, () => this.#stop.abort(), linger);
   }
 
   #hear({ method, params }: RpcNotification): void {

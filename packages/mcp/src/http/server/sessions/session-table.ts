@@ -1,5 +1,5 @@
 import type { MembersOf } from "../../../base/check-members.js";
-import type { Clock, Timer } from "../../../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import type { HttpCaller } from "../peers.js";
 
 /** Lifetimes and limits of sessions. */
@@ -168,12 +168,12 @@ export class SessionTable<Session extends Expirable> {
 
   #watch(): void {
     const period = Math.min(longestSweep, Math.max(shortestSweep, this.#limits.idleTtl / sweepsPerTtl));
-    this.#timer = this.#clock.setTimer(() => {
+    const check = (): void => {
       this.#timer = undefined;
       this.#sweep();
       if (this.#entries.size > 0) this.#watch();
-    }, period);
-    this.#timer.unref?.();
+    };
+    this.#timer = setBackgroundTimer(this.#clock, check, period);
   }
 
   #sweep(): void {

@@ -1,5 +1,5 @@
 import type { ByteBudget } from "../../../base/byte-budget.js";
-import type { Clock, Timer } from "../../../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
 import type { Connection } from "../../../jsonrpc/connection.js";
 import { guarded } from "../../../jsonrpc/hooks.js";
@@ -240,14 +240,13 @@ class AwakeSessions {
   }
 
   #watch(): Timer {
-    const timer = this.#clock.setTimer(() => {
+    const check = (): void => {
       for (const session of this.#sessions) {
         if (!session.isUsed && session.rest()) this.#sessions.delete(session);
         session.isUsed = false;
       }
       this.#timer = this.#sessions.size === 0 ? undefined : this.#watch();
-    }, restPeriod);
-    timer.unref?.();
-    return timer;
+    };
+    return setBackgroundTimer(this.#clock, check, restPeriod);
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteBudget, characterBytes } from "../../../base/byte-budget.js";
-import type { Clock, Timer } from "../../../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
 import { longestTimer } from "../../../base/settles-within.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
@@ -184,8 +184,8 @@ export class EventStream implements Pingable {
   #waitForRoom(behind: Promise<void>): void {
     const { clock, stallTimeout } = this.#limits;
     this.#isBehind = true;
-    this.#stallTimer = clock.setTimer(() => this.#giveUp(`nothing was read for ${stallTimeout} ms`), stallTimeout);
-    this.#stallTimer.unref?.();
+    const giveUp = (): void => this.#giveUp(`nothing was read for ${stallTimeout} ms`);
+    this.#stallTimer = setBackgroundTimer(clock, giveUp, stallTimeout);
     void behind.then(() => {
       this.#caughtUp();
       this.#flush();
@@ -260,12 +260,11 @@ export class KeepAlive {
   add(stream: Pingable): void {
     this.delete(stream);
     if (this.#period > longestTimer) return;
-    const timer = this.#clock.setTimer(() => {
+    const ping = (): void => {
       this.#timers.delete(stream);
       if (stream.ping()) this.add(stream);
-    }, this.#period);
-    timer.unref?.();
-    this.#timers.set(stream, timer);
+    };
+    this.#timers.set(stream, setBackgroundTimer(this.#clock, ping, this.#period));
   }
 
   delete(stream: Pingable): void {
