@@ -177,90 +177,30 @@ function readLine(bytes: Uint8Array): ReadLine | { readonly says: string } {
   return says === undefined ? { entry: value as Entry, summed: expected !== undefined } : { says };
 }
 
-type Test = readonly [name: string, test: (value: unknown) => boolean];
+type Test = (value: unknown) => boolean;
 
-const isText: Test[1] = (value) => typeof value === "string";
-const isCount: Test[1] = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isTime: Test[1] = (value) => typeof value === "number" && Number.isFinite(value);
+const isText: Test = (value) => typeof value === "string";
+const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isTime: Test = (value) => typeof value === "number" && Number.isFinite(value);
+const isDirection: Test = (value) => value === "c2s" || value === "s2c";
 const isBytes = (holder: Readonly<Record<string, unknown>>): boolean => isText(holder.raw) !== isText(holder.b64);
 
-/** The members that a line must have, by its kind. */
-const required: ReadonlyMap<unknown, readonly Test[]> = new Map<unknown, readonly Test[]>([
-  [
-    "hdr",
-    [
-      ["fmt", (value) => value === "parlance/1"],
-      ["id", isText],
-      ["t0", isText],
-    ],
-  ],
-  [
-    "f",
-    [
-      ["n", isCount],
-      ["s", isText],
-      ["t", isTime],
-      ["d", isDirection],
-      ["ch", isText],
-      ["len", isCount],
-      ["nl", isText],
-    ],
-  ],
-  [
-    "e",
-    [
-      ["n", isCount],
-      ["s", isText],
-      ["t", isTime],
-    ],
-  ],
-  [
-    "h",
-    [
-      ["n", isCount],
-      ["s", isText],
-      ["t", isTime],
-      ["x", isCount],
-      ["ph", isText],
-    ],
-  ],
-  [
-    "l",
-    [
-      ["n", isCount],
-      ["s", isText],
-      ["t", isTime],
-      ["ev", isText],
-    ],
-  ],
-  ["r", [["t", isTime]]],
-  [
-    "a",
-    [
-      ["n", isCount],
-      ["text", isText],
-    ],
-  ],
-  [
-    "gap",
-    [
-      ["t", isTime],
-      ["lost", isCount],
-      ["why", isText],
-    ],
-  ],
-  [
-    "end",
-    [
-      ["t", isTime],
-      ["sha256", isText],
-    ],
-  ],
-]);
+const observation = { n: isCount, s: isText, t: isTime };
 
-function isDirection(value: unknown): boolean {
-  return value === "c2s" || value === "s2c";
-}
+/** The members that a line must have, by its kind. */
+const required: ReadonlyMap<unknown, readonly (readonly [name: string, test: Test])[]> = new Map(
+  Object.entries<Readonly<Record<string, Test>>>({
+    hdr: { fmt: (value) => value === "parlance/1", id: isText, t0: isText },
+    f: { ...observation, d: isDirection, ch: isText, len: isCount, nl: isText },
+    e: observation,
+    h: { ...observation, x: isCount, ph: isText },
+    l: { ...observation, ev: isText },
+    r: { t: isTime },
+    a: { n: isCount, text: isText },
+    gap: { t: isTime, lost: isCount, why: isText },
+    end: { t: isTime, sha256: isText },
+  }).map(([kind, tests]) => [kind, Object.entries(tests)]),
+);
 
 /** Why a value is not an entry; undefined for an entry. */
 function faultOf(value: unknown): string | undefined {
