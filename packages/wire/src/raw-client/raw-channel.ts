@@ -1,14 +1,7 @@
 import { type Channel, clientLimits, lines, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
 import type { JsonObject } from "@parlance/mcp/protocol";
-import {
-  dispatch,
-  joined,
-  noAnswer,
-  PendingReplies,
-  type RawClient,
-  type RawOptions,
-  type RawReply,
-} from "./raw-client.js";
+import { joined } from "../recording/frame.js";
+import { dispatch, noAnswer, PendingReplies, type RawClient, type RawOptions, type RawReply } from "./raw-client.js";
 
 /** A channel to a server. The channel of a process also reports how the process ended, and can kill it. */
 export interface RawTransport {

@@ -95,17 +95,6 @@ export interface RawClient {
   close(): Promise<number | undefined>;
 }
 
-/** The bytes of the pieces, in their order. */
-export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
 /** The calls that wait for their answers, by id. */
 export class PendingReplies {
   readonly #waiting = new Map<string, (reply: RawReply) => void>();

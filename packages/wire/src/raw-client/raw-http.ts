@@ -1,10 +1,9 @@
 import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, namedBy } from "@parlance/mcp/protocol";
-import type { Sender } from "../recording/frame.js";
+import { joined, type Sender } from "../recording/frame.js";
 import { BodyCutter, type BodyFrame } from "../recording/frame-cutters.js";
 import {
   dispatch,
   isErrorWithoutId,
-  joined,
   messagesIn,
   noAnswer,
   PendingReplies,

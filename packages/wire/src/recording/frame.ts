@@ -141,6 +141,17 @@ export function recordedBytes(bytes: Uint8Array): RecordedBytes {
   return raw === undefined ? { b64: encodeBase64(bytes) } : { raw };
 }
 
+/** The bytes of the pieces, in their order. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
 /** The party responsible for a frame. */
 export function partyOf({ entry, from }: Frame): Party {
   return entry.by === undefined ? from : "injected";

@@ -2,6 +2,7 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { decodeUtf8, isObject, kindOf } from "@parlance/mcp/protocol";
 import { areRecordedVerdicts } from "../rules/rule.js";
 import type { Entry } from "./entry.js";
+import { joined } from "./frame.js";
 
 /** The place of a line in a recording. */
 export interface LinePlace {
@@ -106,7 +107,7 @@ export class RecordingDecoder {
   }
 
   #finish(rest: Uint8Array, isLast: boolean, items: RecordingItem[]): void {
-    const bytes = this.#parts.length === 0 ? rest : join([...this.#parts, rest]);
+    const bytes = this.#parts.length === 0 ? rest : joined([...this.#parts, rest]);
     const place: LinePlace = { line: this.#line + 1, offset: this.#offset, bytes: bytes.length };
     this.#parts = [];
     this.#line += 1;
@@ -214,18 +215,6 @@ function faultOf(value: unknown): string | undefined {
   if ((value.k === "f" || value.k === "e") && !isBytes(value)) return 'it must have either "raw" or "b64"';
   if (value.v !== undefined && !areRecordedVerdicts(value.v)) return 'its member "v" is not a list of verdicts';
   return undefined;
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined) return first;
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
 
 /** The reversed polynomial of CRC-32 as gzip, PNG and Ethernet use it. */

@@ -5,7 +5,7 @@ import { type RecordedOperation, WireMessage } from "../../conversation/message.
 import { otherSide } from "../../conversation/operations.js";
 import type { WireSession } from "../../conversation/session.js";
 import { type JsonNode, literalOf, nodeAt } from "../../json/json-node.js";
-import { type Frame, frameOf, recordedBytes, type Sender } from "../../recording/frame.js";
+import { type Frame, frameOf, joined, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
 /** The correction of a rule that forbids the frame. */
@@ -91,11 +91,7 @@ function splitPointer(pointer: string): readonly [parent: string, key: string] {
 
 /** The frame after a correction of its text. */
 export function correctedFrame({ entry, bytes }: Frame, { start, end, text }: TextCorrection): Frame {
-  const added = new TextEncoder().encode(text);
-  const whole = new Uint8Array(bytes.length - (end - start) + added.length);
-  whole.set(bytes.subarray(0, start));
-  whole.set(added, start);
-  whole.set(bytes.subarray(end), start + added.length);
+  const whole = joined([bytes.subarray(0, start), new TextEncoder().encode(text), bytes.subarray(end)]);
   const { raw: _raw, b64: _b64, ...rest } = entry;
   return frameOf({ ...rest, len: whole.length, ...recordedBytes(whole) });
 }
