@@ -1,5 +1,5 @@
 import { isObject, pointerToken } from "@parlance/mcp/protocol";
-import { type JsonNode, literalOf } from "../json/json-node.js";
+import { type JsonNode, literalOf, namesIn } from "../json/json-node.js";
 
 /** A value of a message for comparison: integers beyond a double are `bigint`. */
 export type ComparableValue = unknown;
@@ -171,12 +171,5 @@ export const volatilePointers: readonly string[] = [
  * significant({ id: 1, timestamp: 5 }, ignoring(["/timestamp"])); // { id: 1 }
  */
 export function ignoring(pointers: readonly string[]): Ignores {
-  return new Ignores(
-    pointers.map((pointer) =>
-      pointer
-        .split("/")
-        .slice(1)
-        .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~")),
-    ),
-  );
+  return new Ignores(pointers.map(namesIn));
 }

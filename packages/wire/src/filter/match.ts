@@ -1,7 +1,7 @@
 import { isObject } from "@parlance/mcp/protocol";
 import { keyOfId, type RecordedOperation, type WireMessage } from "../conversation/message.js";
 import { pairOf, type Row } from "../conversation/row.js";
-import { jsonValue, literalOf, nodeAt } from "../json/json-node.js";
+import { jsonValue, literalOf, namesIn, nodeAt, valueAt } from "../json/json-node.js";
 import { type Field, fieldOf, type Quantity, type Subject, textOf } from "./fields.js";
 import { type Filter, type Operator, parseQuantity, parseRange, type Range, type Written } from "./filter.js";
 import { compilePattern, type Pattern } from "./pattern.js";
@@ -212,26 +212,9 @@ function foundAt(message: WireMessage, pointer: string, raw: string | undefined)
   return node && { literal: literalOf(node, bytes), value: jsonValue(node, bytes) };
 }
 
-function valueAt(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const name of namesOf(pointer)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name]; // The pointer was found, so this is an object or an array.
-  }
-  return value;
-}
-
-function namesOf(pointer: string): readonly string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
 /** The name that a message must contain to have the value at a pointer. */
 function soughtName(pointer: string): string | undefined {
-  const name = namesOf(pointer).findLast((each) => !/^\d+$/.test(each));
+  const name = namesIn(pointer).findLast((each) => !/^\d+$/.test(each));
   return name === undefined ? undefined : JSON.stringify(name).replaceAll("\\", "").slice(1, -1);
 }
 

@@ -56,17 +56,36 @@ export type ByteRange = readonly [start: number, end: number];
  */
 export function nodeAt(root: JsonNode, pointer: string): JsonNode | undefined {
   let node: JsonNode | undefined = root;
-  for (const token of pointer.split("/").slice(1)) {
+  for (const name of namesIn(pointer)) {
     if (node === undefined) return undefined;
-    node = childOf(node, token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    node = childOf(node, name);
   }
   return node;
 }
 
+/** The names and indexes in a JSON pointer, with its escapes resolved. */
+export function namesIn(pointer: string): readonly string[] {
+  const [, ...tokens] = pointer.split("/");
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The value at a JSON pointer, of a value that was parsed. */
+export function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const name of namesIn(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (Array.isArray(value) && !arrayIndex.test(name)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[name]; // The name was found, so this is an object or an array.
+  }
+  return value;
+}
+
+const arrayIndex = /^(?:0|[1-9]\d*)$/;
+
 /** The member or the element of that name. */
 export function childOf(node: JsonNode, name: string): JsonNode | undefined {
   if (node.kind === "object") return node.members.findLast(({ key }) => key === name)?.value;
-  if (node.kind === "array" && /^(?:0|[1-9]\d*)$/.test(name)) return node.elements[Number(name)];
+  if (node.kind === "array" && arrayIndex.test(name)) return node.elements[Number(name)];
   return undefined;
 }
 

@@ -11,9 +11,10 @@ import {
 import { type CompiledSchema, compile, SchemaError, type SchemaFault } from "@parlance/mcp/schema";
 import type { WireMessage } from "../conversation/message.js";
 import type { ListedTool, WireSession } from "../conversation/session.js";
+import { valueAt } from "../json/json-node.js";
 import { inSchema } from "./citations.js";
 import { firstThatKeeps, meantValues, renamed, replaced, sameWords, without } from "./corrections/edits.js";
-import { meantInputSchemas, meantTypes, structureInText, valueAt } from "./corrections/meant-values.js";
+import { meantInputSchemas, meantTypes, structureInText } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
 import type { Clause, Rule } from "./rule.js";
 

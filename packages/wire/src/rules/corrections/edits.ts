@@ -4,7 +4,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { type RecordedOperation, WireMessage } from "../../conversation/message.js";
 import { otherSide } from "../../conversation/operations.js";
 import type { WireSession } from "../../conversation/session.js";
-import { type JsonNode, literalOf, nodeAt } from "../../json/json-node.js";
+import { type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
 import { type Frame, frameOf, joined, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
@@ -80,13 +80,7 @@ function isLine({ entry: { ch } }: Frame): boolean {
 /** The pointer to the parent of a place, and the name of the member. */
 function splitPointer(pointer: string): readonly [parent: string, key: string] {
   const at = Math.max(0, pointer.lastIndexOf("/"));
-  return [
-    pointer.slice(0, at),
-    pointer
-      .slice(at + 1)
-      .replaceAll("~1", "/")
-      .replaceAll("~0", "~"),
-  ];
+  return [pointer.slice(0, at), namesIn(pointer).at(-1) ?? ""];
 }
 
 /** The frame after a correction of its text. */

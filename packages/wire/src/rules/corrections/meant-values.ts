@@ -4,7 +4,7 @@ import { codes } from "@parlance/mcp/jsonrpc";
 import { checkShape, isObject, type JsonObject, methods, pointerToken } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../../conversation/message.js";
 import { changeableLists, type WireSession } from "../../conversation/session.js";
-import { literalOf, nodeAt } from "../../json/json-node.js";
+import { literalOf, nodeAt, valueAt } from "../../json/json-node.js";
 import type { Correction, Faulty } from "../rule.js";
 import { misspelt, onlyRequestTo, put, replaced, unusedNumber, without } from "./edits.js";
 
@@ -63,17 +63,6 @@ export function meantError({ subject, pointer }: Faulty<WireMessage>): Correctio
   }
   const text = message === undefined || message === null ? standardMessages.get(code) : JSON.stringify(message);
   return text === undefined ? undefined : put(node, pointer, JSON.stringify(text));
-}
-
-/** The value at a pointer. */
-export function valueAt(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const token of pointer.split("/").slice(1)) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (Array.isArray(value)) value = (value as readonly unknown[])[Number(name)];
-    else value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-  }
-  return value;
 }
 
 /** The schema of a tool that was meant: under another spelling of its name, or with the type that it lacks. */
