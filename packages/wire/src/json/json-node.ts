@@ -3,33 +3,29 @@ import { pointerToken } from "@parlance/mcp/protocol";
 /** A value of a JSON text, with its byte range; the end is exclusive. */
 export type JsonNode = JsonObjectNode | JsonArrayNode | JsonScalarNode;
 
-export interface JsonObjectNode {
-  readonly kind: "object";
+/** A piece of a JSON text. */
+interface Place {
   /** The offset of the first byte. */
   readonly start: number;
   /** The offset after the last byte. */
   readonly end: number;
+}
+
+export interface JsonObjectNode extends Place {
+  readonly kind: "object";
   /** The members, in order, including duplicates. */
   readonly members: readonly JsonMember[];
 }
 
-export interface JsonArrayNode {
+export interface JsonArrayNode extends Place {
   readonly kind: "array";
-  /** The offset of the first byte. */
-  readonly start: number;
-  /** The offset after the last byte. */
-  readonly end: number;
   /** The elements, in order. */
   readonly elements: readonly JsonNode[];
 }
 
-export interface JsonScalarNode {
+export interface JsonScalarNode extends Place {
   /** The type of the value. */
   readonly kind: "string" | "number" | "true" | "false" | "null";
-  /** The offset of the first byte. */
-  readonly start: number;
-  /** The offset after the last byte. */
-  readonly end: number;
 }
 
 /** A member of an object. */
@@ -142,14 +138,6 @@ export function jsonValue(node: JsonNode, bytes: Uint8Array): unknown {
 }
 
 const loose = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** A piece of a JSON text. */
-interface Place {
-  /** The offset of the first byte. */
-  readonly start: number;
-  /** The offset after the last byte. */
-  readonly end: number;
-}
 
 /**
  * The text of a node as it was written, with U+FFFD in place of bytes that are not UTF-8.
