@@ -1,8 +1,8 @@
-import type { Revision } from "@parlance/mcp/protocol";
+import { isObject, type JsonObject, type Revision } from "@parlance/mcp/protocol";
 import { headerOf } from "../../conversation/exchange.js";
 import { byEra } from "../citations.js";
 import { isMcp } from "../http.js";
-import type { Rule } from "../rule.js";
+import type { FrameReading, Rule } from "../rule.js";
 
 /** A parameter that carries an access token (RFC 6750 §2.3). */
 const tokenParameter = /[?&]access_token=/;
@@ -25,6 +25,16 @@ export function hasChallengedScopes(revision: Revision): boolean {
 /** Whether credentials of a client are bound to the issuer of the authorization server. */
 export function hasBoundIssuer({ facts }: Revision): boolean {
   return facts.authorization === "bound issuer";
+}
+
+/** The JSON object of a successful response; undefined for any other body. */
+export function documentIn({
+  frame: { from, entry },
+  json: { value },
+  exchange,
+}: FrameReading): JsonObject | undefined {
+  if (from !== "server" || entry.cut !== undefined || exchange?.response?.status !== 200) return undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** The rules on access to a protected server: its refusals, and the tokens of its clients. */

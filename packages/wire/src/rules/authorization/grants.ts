@@ -1,10 +1,10 @@
-import { describeValue, isObject, type JsonObject, type Revision } from "@parlance/mcp/protocol";
+import { describeValue, isObject, type Revision } from "@parlance/mcp/protocol";
 import { headerOf } from "../../conversation/exchange.js";
 import type { HttpExchange } from "../../conversation/message.js";
 import { formOf, parametersOf } from "../../conversation/sign-in.js";
 import { byEra } from "../citations.js";
-import type { Clause, FrameReading, Rule } from "../rule.js";
-import { hasAuthorization, hasBoundIssuer, hasChallengedScopes, isResourceServer } from "./access.js";
+import type { Clause, Rule } from "../rule.js";
+import { documentIn, hasAuthorization, hasBoundIssuer, hasChallengedScopes, isResourceServer } from "./access.js";
 
 const authorization = "basic/authorization";
 const security = `${authorization}/security-considerations`;
@@ -250,7 +250,7 @@ export const grantRules: readonly Rule[] = [
     page: "https://www.rfc-editor.org/rfc/rfc6749#section-5.1",
     on: "body",
     *check(reading) {
-      const issued = tokensIn(reading);
+      const issued = documentIn(reading);
       if (issued !== undefined && typeof issued.token_type !== "string")
         yield { says: `\`token_type\` is ${describeValue(issued.token_type)}` };
     },
@@ -268,7 +268,7 @@ export const grantRules: readonly Rule[] = [
     on: "body",
     *check(reading, _, revision) {
       const { exchange } = reading;
-      const issued = tokensIn(reading);
+      const issued = documentIn(reading);
       const [sent] = exchange?.frames ?? [];
       if (issued === undefined || exchange === undefined || sent?.from !== "client") return;
       const parameters = formOf(sent);
@@ -326,12 +326,6 @@ function isSafeRedirect(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   const isLocal = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return protocol === "https:" || (protocol === "http:" && isLocal);
-}
-
-/** The members of a successful token response. */
-function tokensIn({ frame: { from, entry }, json: { value }, exchange }: FrameReading): JsonObject | undefined {
-  if (from !== "server" || entry.cut !== undefined || exchange?.response?.status !== 200) return undefined;
-  return isObject(value) ? value : undefined;
 }
 
 /** Whether a client does not authenticate, and its tokens are bound to no key. */

@@ -1,9 +1,9 @@
-import { describeValue, isObject, type JsonObject } from "@parlance/mcp/protocol";
+import { describeValue } from "@parlance/mcp/protocol";
 import { originOf } from "../../conversation/exchange.js";
 import { resourceSuffix, serverSuffixes } from "../../conversation/sign-in.js";
 import { byEra } from "../citations.js";
-import type { Clause, FrameReading, Rule } from "../rule.js";
-import { hasAuthorization, hasChallengedScopes, isResourceServer } from "./access.js";
+import type { Clause, Rule } from "../rule.js";
+import { documentIn, hasAuthorization, hasChallengedScopes, isResourceServer } from "./access.js";
 
 const authorization = "basic/authorization";
 const discovery = `${authorization}/authorization-server-discovery`;
@@ -115,12 +115,6 @@ const coveringResource: Clause = {
   page: "https://www.rfc-editor.org/rfc/rfc9728#section-3.3",
   doubt: "it covers the server, and clients of MCP accept that",
 };
-
-/** The JSON object of a successful response; undefined for any other body. */
-function documentIn({ frame: { from, entry }, json: { value }, exchange }: FrameReading): JsonObject | undefined {
-  if (from !== "server" || entry.cut !== undefined || exchange?.response?.status !== 200) return undefined;
-  return isObject(value) ? value : undefined;
-}
 
 /** The identifier into which a well-known suffix was inserted, or to which it was appended. */
 function splitUrl(url: string, suffix: string): string {
