@@ -2,7 +2,7 @@ import { describeValue, isObject, methods, notifications, type Revision } from "
 import { type CapabilityUse, isDeclared, usesOf } from "../conversation/capability-use.js";
 import type { WireMessage } from "../conversation/message.js";
 import { changeableLists, type WireSession } from "../conversation/session.js";
-import { byEra, inSchema, negotiated, respected } from "./citations.js";
+import { byEra, inSchema, isHandshake, negotiated, respected } from "./citations.js";
 import { before, nothing } from "./corrections/edits.js";
 import type { Finding, Rule } from "./rule.js";
 
@@ -61,7 +61,7 @@ export const capabilityRules: readonly Rule[] = [
     from: "server",
     methods: [notifications.resourceUpdated],
     demands: "A server sends resources/updated only to clients that have subscribed to a resource",
-    applies: ({ era }) => era === "handshake",
+    applies: isHandshake,
     sentence: "This should only be sent if the client previously sent a resources/subscribe request.",
     page: inSchema("resourceupdatednotification"),
     correct: nothing,
@@ -95,7 +95,7 @@ export const capabilityRules: readonly Rule[] = [
       kinds: ["res"],
       methods: [list],
       demands: `A server that has declared ${capability} sends list_changed when its list of ${member} changes`,
-      applies: ({ era }) => era === "handshake",
+      applies: isHandshake,
       sentence: `When the list of available ${member} changes, servers that declared the \`listChanged\` capability SHOULD send a notification`,
       doubt: "the notification may come after the list",
       page: `server/${member}#list-changed-notification`,

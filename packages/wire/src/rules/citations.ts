@@ -4,6 +4,16 @@ import type { Level } from "./rule.js";
 /** The page of a rule by revision: pages were moved and renamed. */
 export type PageOf = (revision: Revision) => string;
 
+/** Whether a revision begins with a handshake. */
+export function isHandshake({ era }: Revision): boolean {
+  return era === "handshake";
+}
+
+/** Whether every request of a revision stands alone. */
+export function isStateless({ era }: Revision): boolean {
+  return era === "stateless";
+}
+
 type InRevision<Value extends string> = Value | ((revision: Revision) => Value);
 
 /**
@@ -17,7 +27,7 @@ export function byEra<Value extends string>(
   stateless: InRevision<Value>,
 ): (revision: Revision) => Value {
   return (revision) => {
-    const value = revision.era === "handshake" ? handshake : stateless;
+    const value = isHandshake(revision) ? handshake : stateless;
     return typeof value === "function" ? value(revision) : value;
   };
 }

@@ -1,5 +1,6 @@
-import { describeValue, isObject, type JsonObject, methods, pointerToken, type Revision } from "@parlance/mcp/protocol";
+import { describeValue, isObject, type JsonObject, methods, pointerToken } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
+import { isStateless } from "./citations.js";
 import { asBefore } from "./corrections/meant-values.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
@@ -63,10 +64,6 @@ const sameRequest: Clause = {
 };
 /** A server ignores unrecognized responses, and no sentence forbids sending them. */
 const askedInput: Clause = { level: "may", page: `${page}#error-handling` };
-
-function isStateless({ era }: Revision): boolean {
-  return era === "stateless";
-}
 
 /** Members that differ between the rounds of a request. */
 const ofRound: ReadonlySet<string> = new Set(["_meta", "inputResponses", "requestState"]);

@@ -1,14 +1,7 @@
 import { handshakeVersions, latest } from "@parlance/mcp";
-import {
-  describeValue,
-  methods,
-  notifications,
-  type Revision,
-  revisionOf,
-  versionAliases,
-} from "@parlance/mcp/protocol";
+import { describeValue, methods, notifications, revisionOf, versionAliases } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
-import { inSchema, oneMessage } from "./citations.js";
+import { inSchema, isHandshake, oneMessage } from "./citations.js";
 import { before, nothing, replaced, unbatched } from "./corrections/edits.js";
 import { type Clause, type Rule, specification } from "./rule.js";
 
@@ -32,7 +25,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req"],
     from: "client",
     demands: "The first request of a client is initialize; only ping may precede it",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     on: "message",
@@ -51,7 +44,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req"],
     from: "client",
     demands: "Between initialize and notifications/initialized a client sends no requests except ping",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence:
       "The client SHOULD NOT send requests other than pings before the server has responded to the `initialize` request.",
     page: initialization,
@@ -73,7 +66,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req"],
     from: "server",
     demands: "Before notifications/initialized a server sends no requests except ping",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence:
       "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
     page: initialization,
@@ -91,7 +84,7 @@ export const lifecycleRules: readonly Rule[] = [
     from: "client",
     methods: [methods.initialize],
     demands: "A session has one initialize",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     correct: nothing,
@@ -107,7 +100,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req"],
     methods: [methods.initialize],
     demands: "The request initialize is not part of a batch: other requests wait for its response",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence: (revision) =>
       revision.facts.batches
         ? "The initialize request MUST NOT be part of a JSON-RPC batch, as other requests and notifications are not possible until initialization has completed."
@@ -128,7 +121,7 @@ export const lifecycleRules: readonly Rule[] = [
     from: "client",
     methods: [notifications.cancelled],
     demands: "A client does not cancel initialize",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence: "The `initialize` request MUST NOT be cancelled by clients",
     page: "basic/utilities/cancellation#behavior-requirements",
     correct: nothing,
@@ -148,7 +141,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req", "res"],
     methods: [methods.initialize],
     demands: "A handshake negotiates a revision that has a handshake",
-    applies: hasHandshake,
+    applies: isHandshake,
     sentence:
       "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
     page: `${specification}/${latest.version}/basic/versioning#backward-compatibility-with-initialization-based-versions`,
@@ -167,7 +160,7 @@ export const lifecycleRules: readonly Rule[] = [
     kinds: ["req", "res"],
     methods: [methods.initialize],
     demands: "A version is the date of a published revision",
-    applies: hasHandshake,
+    applies: isHandshake,
     page: "basic/lifecycle#version-negotiation",
     correct: ({ subject, pointer }) => replaced(subject.node, pointer, meantVersion(subject)),
     on: "message",
@@ -187,7 +180,7 @@ export const lifecycleRules: readonly Rule[] = [
     methods: [methods.initialize],
     demands:
       "A server that does not support the requested version responds with one that it supports; the client may then disconnect",
-    applies: hasHandshake,
+    applies: isHandshake,
     page: "basic/lifecycle#version-negotiation",
     on: "message",
     *check(message) {
@@ -201,10 +194,6 @@ export const lifecycleRules: readonly Rule[] = [
     },
   },
 ];
-
-function hasHandshake({ era }: Revision): boolean {
-  return era === "handshake";
-}
 
 function skipsHandshake({ from, method, revision }: WireMessage): boolean {
   return from === "client" && method !== methods.ping && revision?.era === "handshake";

@@ -3,7 +3,7 @@ import type { RecordedOperation, WireMessage } from "../conversation/message.js"
 import { metaOf, otherSide } from "../conversation/operations.js";
 import { literalOf, nodeAt } from "../json/json-node.js";
 import type { Frame } from "../recording/frame.js";
-import { byEra } from "./citations.js";
+import { byEra, isStateless } from "./citations.js";
 import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";
 import type { Rule } from "./rule.js";
@@ -179,7 +179,7 @@ export const progressRules: readonly Rule[] = [
     from: "server",
     methods: [notifications.cancelled],
     demands: "A server cancels only subscriptions, to end them",
-    applies: ({ era }) => era === "stateless",
+    applies: isStateless,
     sentence:
       "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
     page: "basic/patterns/cancellation#behavior-requirements",

@@ -5,11 +5,11 @@ import {
   type JsonObject,
   metaKeys,
   pointerToken,
-  type Revision,
   readRequestMeta,
   versionsWithCode,
 } from "@parlance/mcp/protocol";
 import { metaOf } from "../conversation/operations.js";
+import { isStateless } from "./citations.js";
 import { nothing, put, replaced, without } from "./corrections/edits.js";
 import { asInputRequest } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
@@ -182,10 +182,6 @@ const formerCodes: Clause = {
   sentence: "Implementations of this protocol version MUST NOT emit these codes:",
   page: "basic#error-codes",
 };
-
-function isStateless({ era }: Revision): boolean {
-  return era === "stateless";
-}
 
 /** The extensions that the client of a request has declared. */
 export function extensionsOf(params: JsonObject = {}): readonly string[] {

@@ -1,6 +1,7 @@
-import { describeValue, isObject, metaKeys, methods, notifications, type Revision } from "@parlance/mcp/protocol";
+import { describeValue, isObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
+import { isStateless } from "./citations.js";
 import { before, nothing, put, replaced, waitingRequests } from "./corrections/edits.js";
 import type { Rule } from "./rule.js";
 
@@ -134,10 +135,6 @@ const filterMembers: ReadonlyMap<string, string> = new Map([
   [notifications.resourcesChanged, "resourcesListChanged"],
   [notifications.resourceUpdated, "resourceSubscriptions"],
 ]);
-
-function isStateless({ era }: Revision): boolean {
-  return era === "stateless";
-}
 
 function isDelivered({ kind, from, method = "" }: WireMessage): boolean {
   return kind === "ntf" && from === "server" && (filterMembers.has(method) || method === notifications.acknowledged);

@@ -1,15 +1,8 @@
-import {
-  describeValue,
-  isObject,
-  loggingLevels,
-  metaKeys,
-  methods,
-  notifications,
-  type Revision,
-} from "@parlance/mcp/protocol";
+import { describeValue, isObject, loggingLevels, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
+import { isHandshake, isStateless } from "./citations.js";
 import { nothing, replaced, without } from "./corrections/edits.js";
 import { lastCursor } from "./corrections/meant-values.js";
 import type { Clause, Rule } from "./rule.js";
@@ -54,7 +47,7 @@ export const utilityRules: readonly Rule[] = [
     from: "server",
     methods: [notifications.message],
     demands: "A server sends log messages only for requests with a logLevel, and none below that level",
-    applies: ({ era }) => era === "stateless",
+    applies: isStateless,
     sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
     page: "server/utilities/logging#per-request-log-level",
     correct: nothing,
@@ -102,10 +95,6 @@ const askedLevel: Clause = {
     "When the field is present, the server MAY send `notifications/message` notifications at or above the requested level on the response stream of that request, before the final response.",
   page: "server/utilities/logging#per-request-log-level",
 };
-
-function isHandshake({ era }: Revision): boolean {
-  return era === "handshake";
-}
 
 /** The severity of a level; negative for an unknown level. */
 function severity(level: unknown): number {
