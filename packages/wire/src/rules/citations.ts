@@ -59,6 +59,14 @@ export function inSchema(declaration?: string): PageOf {
 /** Sentences on stdio. */
 export const onStdio: PageOf = byEra("basic/transports#stdio", "basic/transports/stdio");
 
+/** The page on authorization. */
+export const authorization = "basic/authorization";
+
+/** A section on the security of authorization: the stateless era has a page for them. */
+export function onSecurity(section: string): PageOf {
+  return byEra(`${authorization}#${section}`, `${authorization}/security-considerations#${section}`);
+}
+
 /** Sentences of JSON-RPC itself. */
 export function ofJsonRpc(anchor: string): string {
   return `https://www.jsonrpc.org/specification#${anchor}`;

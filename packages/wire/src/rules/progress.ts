@@ -3,24 +3,15 @@ import type { RecordedOperation, WireMessage } from "../conversation/message.js"
 import { metaOf, otherSide } from "../conversation/operations.js";
 import { literalOf, nodeAt } from "../json/json-node.js";
 import type { Frame } from "../recording/frame.js";
-import { byEra, isStateless } from "./citations.js";
+import { byEra, isStateless, type PageOf } from "./citations.js";
 import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";
 import type { Rule } from "./rule.js";
 
-const onProgress = byEra("basic/utilities/progress#progress-flow", "basic/patterns/progress#progress-flow");
-const onBehaviour = byEra(
-  "basic/utilities/progress#behavior-requirements",
-  "basic/patterns/progress#behavior-requirements",
-);
-const onCancellation = byEra(
-  "basic/utilities/cancellation#behavior-requirements",
-  "basic/patterns/cancellation#behavior-requirements",
-);
-const onImplementation = byEra(
-  "basic/utilities/progress#implementation-notes",
-  "basic/patterns/progress#implementation-notes",
-);
+/** A section on progress or cancellation: the stateless era counts both to the patterns. */
+const onPattern = (section: string): PageOf => byEra(`basic/utilities/${section}`, `basic/patterns/${section}`);
+const onProgress = onPattern("progress#progress-flow");
+const onCancellation = onPattern("cancellation#behavior-requirements");
 
 /** A token with the other type: `2` for `"2"`. Undefined if it is neither a string nor a number. */
 function otherType(token: unknown): string | number | undefined {
@@ -38,7 +29,7 @@ export const progressRules: readonly Rule[] = [
     methods: [notifications.progress],
     demands: "A progress notification has a progressToken of a request of the other side",
     sentence: "Progress notifications MUST only reference tokens that: Were provided in an active request",
-    page: onBehaviour,
+    page: onPattern("progress#behavior-requirements"),
     correct: ({ subject, session }) => {
       const asked = waitingRequests(subject, otherSide(subject.from), session);
       const [token, ...others] = asked.flatMap(({ request: { node, frame } }) => {
@@ -113,7 +104,7 @@ export const progressRules: readonly Rule[] = [
     methods: [notifications.progress],
     demands: "Progress notifications end with the response",
     sentence: "Progress notifications MUST stop after completion",
-    page: onImplementation,
+    page: onPattern("progress#implementation-notes"),
     correct: nothing,
     on: "message",
     *check({ operation }) {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type Revision } from "@parlance/mcp/protocol";
 import { headerOf } from "../../conversation/exchange.js";
-import { byEra } from "../citations.js";
+import { authorization, byEra } from "../citations.js";
 import { isMcp } from "../http.js";
 import type { FrameReading, Rule } from "../rule.js";
 
@@ -66,7 +66,7 @@ export const accessRules: readonly Rule[] = [
         : "Bearer tokens SHOULD NOT be passed in page URLs (for example, as query string parameters).",
     page: (revision) =>
       hasAuthorization(revision)
-        ? "basic/authorization#token-requirements"
+        ? `${authorization}#token-requirements`
         : "https://www.rfc-editor.org/rfc/rfc6750#section-5.3",
     on: "exchange",
     *check(exchange) {
@@ -84,7 +84,7 @@ export const accessRules: readonly Rule[] = [
       "When responding with insufficient scope errors, servers SHOULD include the scopes needed to satisfy the current request in the `scope` parameter.",
       "When responding with insufficient scope errors, servers SHOULD include the scopes needed to satisfy the current operation in the `scope` parameter",
     ),
-    page: "basic/authorization#runtime-insufficient-scope-errors",
+    page: `${authorization}#runtime-insufficient-scope-errors`,
     on: "exchange",
     *check({ response }) {
       if (response?.status !== 403) return;

@@ -1,15 +1,20 @@
-import { describeValue, isObject, type Revision } from "@parlance/mcp/protocol";
+import { describeValue, isObject } from "@parlance/mcp/protocol";
 import { headerOf } from "../../conversation/exchange.js";
 import type { HttpExchange } from "../../conversation/message.js";
 import { formOf, parametersOf } from "../../conversation/sign-in.js";
-import { byEra } from "../citations.js";
+import { authorization, onSecurity } from "../citations.js";
 import type { Clause, Rule } from "../rule.js";
 import { documentIn, hasAuthorization, hasBoundIssuer, hasChallengedScopes, isResourceServer } from "./access.js";
 
-const authorization = "basic/authorization";
-const security = `${authorization}/security-considerations`;
-const onCodes = byEra(`${authorization}#authorization-code-protection`, `${security}#authorization-code-protection`);
+const onCodes = onSecurity("authorization-code-protection");
 const inBoth = "MUST be included in both authorization requests and token requests.";
+
+/** The sentence on refresh tokens of public clients. */
+const onRotation = {
+  sentence:
+    'For public clients, authorization servers MUST rotate refresh tokens as described in OAuth 2.1 Section 4.3.1 "Token Endpoint Extension".',
+  page: onSecurity("token-theft"),
+} as const;
 
 /** Grants whose tokens are for the `resource` of the request. In other grants, an assertion names it. */
 const resourceGrants: ReadonlySet<string | null> = new Set([
@@ -32,10 +37,10 @@ export const grantRules: readonly Rule[] = [
       isResourceServer(revision)
         ? "All redirect URIs MUST be either `localhost` or use HTTPS."
         : "Redirect URIs MUST be either localhost URLs or HTTPS URLs",
-    page: (revision) => {
-      if (!isResourceServer(revision)) return `${authorization}#security-considerations`;
-      return byEra(`${authorization}#communication-security`, `${security}#communication-security`)(revision);
-    },
+    page: (revision) =>
+      isResourceServer(revision)
+        ? onSecurity("communication-security")(revision)
+        : `${authorization}#security-considerations`,
     on: "body",
     *check({ frame: { from }, json: { value } }) {
       if (from !== "client" || !isObject(value) || !Array.isArray(value.redirect_uris)) return;
@@ -122,7 +127,7 @@ export const grantRules: readonly Rule[] = [
     demands: "An authorization request has a state",
     applies: isResourceServer,
     sentence: "MCP clients SHOULD use and verify state parameters in the authorization code flow",
-    page: byEra(`${authorization}#open-redirection`, `${security}#open-redirection`),
+    page: onSecurity("open-redirection"),
     on: "exchange",
     *check(exchange) {
       if (requestParameters(exchange)?.has("state") === false) yield { party: "client", says: "`state` is missing" };
@@ -262,11 +267,9 @@ export const grantRules: readonly Rule[] = [
     steps: ["token"],
     demands: "A refresh token of a public client is used once",
     applies: isResourceServer,
-    sentence:
-      'For public clients, authorization servers MUST rotate refresh tokens as described in OAuth 2.1 Section 4.3.1 "Token Endpoint Extension".',
-    page: byEra(`${authorization}#token-theft`, `${security}#token-theft`),
+    ...onRotation,
     on: "body",
-    *check(reading, _, revision) {
+    *check(reading) {
       const { exchange } = reading;
       const issued = documentIn(reading);
       const [sent] = exchange?.frames ?? [];
@@ -274,7 +277,7 @@ export const grantRules: readonly Rule[] = [
       const parameters = formOf(sent);
       if (parameters.get("grant_type") !== "refresh_token" || !isPublic(exchange, parameters)) return;
       const [before, after] = [parameters.get("refresh_token"), issued.refresh_token];
-      if (after === undefined) yield { says: "there is no new refresh token", by: notRotated(revision) };
+      if (after === undefined) yield { says: "there is no new refresh token", by: notRotated };
       // Covered values cannot be compared.
       else if (typeof after === "string" && after === before && !/^[█*]+$/.test(after))
         yield { says: "the refresh token is the same as before", pointer: "/refresh_token" };
@@ -298,15 +301,11 @@ const sameIssuer: Clause = {
 };
 
 /** The clause of AU-21 for a response without a refresh token. */
-function notRotated(revision: Revision): Clause {
-  return {
-    level: "must",
-    sentence:
-      'For public clients, authorization servers MUST rotate refresh tokens as described in OAuth 2.1 Section 4.3.1 "Token Endpoint Extension".',
-    page: byEra(`${authorization}#token-theft`, `${security}#token-theft`)(revision),
-    doubt: "the authorization server may have ended the refresh token, or bound it to the client",
-  };
-}
+const notRotated: Clause = {
+  level: "must",
+  ...onRotation,
+  doubt: "the authorization server may have ended the refresh token, or bound it to the client",
+};
 
 /** The parameters of an authorization request; undefined if they were pushed to the server before (RFC 9126). */
 function requestParameters({ request: { url = "" } }: HttpExchange): URLSearchParams | undefined {

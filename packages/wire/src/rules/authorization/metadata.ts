@@ -1,11 +1,10 @@
 import { describeValue } from "@parlance/mcp/protocol";
 import { originOf } from "../../conversation/exchange.js";
 import { resourceSuffix, serverSuffixes } from "../../conversation/sign-in.js";
-import { byEra } from "../citations.js";
+import { authorization, byEra, onSecurity } from "../citations.js";
 import type { Clause, Rule } from "../rule.js";
 import { documentIn, hasAuthorization, hasChallengedScopes, isResourceServer } from "./access.js";
 
-const authorization = "basic/authorization";
 const discovery = `${authorization}/authorization-server-discovery`;
 
 const identicalResource =
@@ -95,10 +94,7 @@ export const metadataRules: readonly Rule[] = [
     applies: hasChallengedScopes,
     sentence:
       "Authorization servers providing OpenID Connect Discovery 1.0 MUST include `code_challenge_methods_supported` in their metadata to ensure MCP compatibility.",
-    page: byEra(
-      `${authorization}#authorization-code-protection`,
-      `${authorization}/security-considerations#authorization-code-protection`,
-    ),
+    page: onSecurity("authorization-code-protection"),
     on: "body",
     *check(reading) {
       const document = documentIn(reading);
