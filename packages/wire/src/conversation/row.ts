@@ -8,22 +8,26 @@ import type { WireSession } from "./session.js";
  * The content of a row. `noise` is a frame that is not a message, `frag` a piece of a message, `event` an event of an event stream without data, from
  * which a client can resume, `oauth` the body of a sign-in exchange.
  */
-export type RowKind =
-  | "req"
-  | "res"
-  | "err"
-  | "ntf"
-  | "batch"
-  | "noise"
-  | "frag"
-  | "event"
-  | "oauth"
-  | "stderr"
-  | "http"
-  | "life"
-  | "gap"
-  | "note"
-  | "rule";
+export type RowKind = (typeof rowKinds)[number];
+
+/** Every kind of row. */
+export const rowKinds = [
+  "req",
+  "res",
+  "err",
+  "ntf",
+  "batch",
+  "noise",
+  "frag",
+  "event",
+  "oauth",
+  "stderr",
+  "http",
+  "life",
+  "gap",
+  "note",
+  "rule",
+] as const;
 
 /** One observation, with its messages, session and verdicts. */
 export interface Row {

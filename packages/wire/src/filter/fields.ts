@@ -1,6 +1,6 @@
 import { isObject, methods } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
-import { latencyOf, pairOf, type Row, sizeOf } from "../conversation/row.js";
+import { latencyOf, pairOf, type Row, type RowKind, rowKinds, sizeOf } from "../conversation/row.js";
 import { literalOf } from "../json/json-node.js";
 import { bytesOf, type Frame } from "../recording/frame.js";
 import { levels, type Verdict } from "../rules/rule.js";
@@ -43,91 +43,60 @@ export interface IdField extends Described {
 /** A field that a filter can test. */
 export type Field = TextField | NumberField | IdField;
 
-const kinds = "req res err ntf batch noise frag event oauth stderr http life gap note rule inject".split(" ");
-
 /** Every field except headers and JSON pointers, by name. */
-export const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
-  ["n", { kind: "number", quantity: "plain", says: "number of the observation", read: ({ row }) => row.n }],
-  [
-    "t",
-    {
+export const fields: ReadonlyMap<string, Field> = new Map(
+  Object.entries<Field>({
+    n: { kind: "number", quantity: "plain", says: "number of the observation", read: ({ row }) => row.n },
+    t: {
       kind: "number",
       quantity: "seconds",
       says: "time in seconds since the recording began",
       read: ({ row }) => row.at,
     },
-  ],
-  ["dir", { kind: "text", values: ["c2s", "s2c"], says: "direction", read: ({ row }) => direction(row) }],
-  ["kind", { kind: "text", values: kinds, says: "what it is", read: kindsOf }],
-  ["method", { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf }],
-  ["tool", { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) }],
-  ["uri", { kind: "text", says: "address of the resource that it is about", read: uriOf }],
-  ["prompt", { kind: "text", says: "prompt of the request that it belongs to", read: named(methods.getPrompt) }],
-  ["id", { kind: "id", says: 'id with its type: 7 is not "7"', read: ({ message }) => message }],
-  [
-    "pair",
-    {
+    dir: { kind: "text", values: ["c2s", "s2c"], says: "direction", read: ({ row }) => direction(row) },
+    kind: { kind: "text", values: [...rowKinds, "inject"], says: "what it is", read: kindsOf },
+    method: { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf },
+    tool: { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) },
+    uri: { kind: "text", says: "address of the resource that it is about", read: uriOf },
+    prompt: { kind: "text", says: "prompt of the request that it belongs to", read: named(methods.getPrompt) },
+    id: { kind: "id", says: 'id with its type: 7 is not "7"', read: ({ message }) => message },
+    pair: {
       kind: "number",
       quantity: "plain",
       says: "number of the frame with its answer, or with its request",
       read: ({ message }) => message && pairOf(message),
     },
-  ],
-  [
-    "lat",
-    {
+    lat: {
       kind: "number",
       quantity: "milliseconds",
       says: "of a response, the time from the request to its last byte",
       read: ({ message }) => message && latencyOf(message),
     },
-  ],
-  [
-    "size",
-    { kind: "number", quantity: "bytes", says: "bytes of a frame or of stderr", read: ({ row }) => sizeOf(row) },
-  ],
-  ["verdict", { kind: "text", values: ["ok", ...levels, "unjudged"], says: "result of the rules", read: verdictWords }],
-  [
-    "rule",
-    { kind: "text", says: "rule that it breaks", read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id) },
-  ],
-  [
-    "who",
-    {
+    size: { kind: "number", quantity: "bytes", says: "bytes of a frame or of stderr", read: ({ row }) => sizeOf(row) },
+    verdict: { kind: "text", values: ["ok", ...levels, "unjudged"], says: "result of the rules", read: verdictWords },
+    rule: {
+      kind: "text",
+      says: "rule that it breaks",
+      read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id),
+    },
+    who: {
       kind: "text",
       values: ["client", "server", "host", "injected"],
       says: "party at fault",
       read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "must" ? [party] : [])),
     },
-  ],
-  ["session", { kind: "text", says: "connection or session that it belongs to", read: ({ row }) => row.session?.name }],
-  ["code", { kind: "number", quantity: "plain", says: "code of an error, or of an exit", read: codeOf }],
-  [
-    "status",
-    {
+    session: { kind: "text", says: "connection or session that it belongs to", read: ({ row }) => row.session?.name },
+    code: { kind: "number", quantity: "plain", says: "code of an error, or of an exit", read: codeOf },
+    status: {
       kind: "number",
       quantity: "plain",
       says: "status of its HTTP response",
       read: ({ row }) => row.exchange?.response?.status,
     },
-  ],
-  [
-    "stderr",
-    {
-      kind: "text",
-      says: "output of the server on stderr",
-      read: ({ row }) => (row.kind === "stderr" ? textOf(row) : undefined),
-    },
-  ],
-  [
-    "note",
-    {
-      kind: "text",
-      says: "annotation by a person",
-      read: ({ row }) => (row.kind === "note" ? textOf(row) : undefined),
-    },
-  ],
-]);
+    stderr: { kind: "text", says: "output of the server on stderr", read: textOfKind("stderr") },
+    note: { kind: "text", says: "annotation by a person", read: textOfKind("note") },
+  }),
+);
 
 /** The field with a name; a JSON pointer is a field too. */
 export function fieldOf(name: string): Field | "pointer" | undefined {
@@ -171,6 +140,10 @@ function named(method: string): TextField["read"] {
     const request = message?.concerns?.request ?? message;
     return request?.method === method ? request.names : undefined;
   };
+}
+
+function textOfKind(kind: RowKind): TextField["read"] {
+  return ({ row }) => (row.kind === kind ? textOf(row) : undefined);
 }
 
 function uriOf({ message }: Subject): string | undefined {
