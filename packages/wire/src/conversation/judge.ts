@@ -62,58 +62,31 @@ export class Judge {
   }
 
   /** Judges the bytes of a frame by the rules on frames, or by those on HTTP bodies. */
-  frame({ subject, session, revision }: Subject<FrameReading>, on: "frame" | "body" = "frame"): readonly Verdict[] {
-    const { frame, json } = subject;
-    const verdicts: Verdict[] = [];
-    const index = this.#of(revision);
-    const { signIn } = subject.exchange ?? {};
-    for (const rule of on === "body" ? rulesFor(signIn, index.body) : rulesFor(frame.entry.ch, index.frame)) {
-      for (const finding of rule.check(subject, session, revision)) {
-        verdicts.push({
-          ...common(rule, finding, revision),
-          party: finding.party ?? partyOf(frame),
-          n: frame.n,
-          pointer: finding.pointer,
-          range: finding.range ?? rangeIn(frame, json, finding.pointer),
-        });
-      }
-    }
-    return verdicts;
+  frame(judged: Subject<FrameReading>, on: "frame" | "body" = "frame"): readonly Verdict[] {
+    const { frame, json, exchange } = judged.subject;
+    const index = this.#of(judged.revision);
+    const inForce = on === "body" ? rulesFor(exchange?.signIn, index.body) : rulesFor(frame.entry.ch, index.frame);
+    return verdictsOf<FrameReading>(inForce, judged, ({ party = partyOf(frame), pointer, range }) => {
+      return { party, n: frame.n, pointer, range: range ?? rangeIn(frame, json, pointer) };
+    });
   }
 
-  message({ subject, session, revision }: Subject<WireMessage>): readonly Verdict[] {
-    const { frame, pointer, kind, from } = subject;
-    const verdicts: Verdict[] = [];
-    for (const rule of rulesFor(methodOf(subject), this.#of(revision).message[from][kind])) {
-      for (const finding of rule.check(subject, session, revision)) {
-        verdicts.push({
-          ...common(rule, finding, revision),
-          party: finding.party ?? partyOf(frame),
-          n: frame.n,
-          pointer: pointer + (finding.pointer ?? ""),
-          range: finding.range ?? rangeOf(subject.node, finding.pointer ?? ""),
-        });
-      }
-    }
-    return verdicts;
+  message(judged: Subject<WireMessage>): readonly Verdict[] {
+    const { subject, revision } = judged;
+    const { frame, pointer: own, kind, from } = subject;
+    const inForce = rulesFor(methodOf(subject), this.#of(revision).message[from][kind]);
+    return verdictsOf(inForce, judged, ({ party = partyOf(frame), pointer = "", range }) => {
+      return { party, n: frame.n, pointer: own + pointer, range: range ?? rangeOf(subject.node, pointer) };
+    });
   }
 
-  exchange({ subject, session, revision }: Subject<HttpExchange>): readonly Verdict[] {
-    const { request, response } = subject;
-    const verdicts: Verdict[] = [];
-    for (const rule of rulesFor(subject.signIn, this.#of(revision).exchange)) {
-      for (const finding of rule.check(subject, session, revision)) {
-        const { party = "client" } = finding;
-        verdicts.push({
-          ...common(rule, finding, revision),
-          party,
-          n: party === "server" && response !== undefined ? response.n : request.n,
-          pointer: undefined,
-          range: undefined,
-        });
-      }
-    }
-    return verdicts;
+  exchange(judged: Subject<HttpExchange>): readonly Verdict[] {
+    const { request, response, signIn } = judged.subject;
+    const inForce = rulesFor(signIn, this.#of(judged.revision).exchange);
+    return verdictsOf(inForce, judged, ({ party = "client" }) => {
+      const { n } = party === "server" && response !== undefined ? response : request;
+      return { party, n, pointer: undefined, range: undefined };
+    });
   }
 
   /** The correction of a finding; undefined if its rule has none. The row must be one of a conversation that was read. */
@@ -219,11 +192,23 @@ function rangeIn({ bytes }: Frame, { root }: JsonText, pointer: string | undefin
   return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
 }
 
-function common(
-  rule: Rule,
-  { says, header, by = rule }: Finding,
-  revision: Revision,
-): Omit<Verdict, "party" | "n" | "pointer" | "range"> {
+/** Applies rules to their subject. `placeOf` completes a finding. */
+function verdictsOf<Of>(
+  rules: readonly (Rule & { readonly check: Check<Of> })[],
+  { subject, session, revision }: Subject<Of>,
+  placeOf: (finding: Finding) => Placed,
+): readonly Verdict[] {
+  const verdicts: Verdict[] = [];
+  for (const rule of rules)
+    for (const finding of rule.check(subject, session, revision))
+      verdicts.push({ ...common(rule, finding, revision), ...placeOf(finding) });
+  return verdicts;
+}
+
+/** The part of a verdict that depends on the kind of its subject. */
+type Placed = Pick<Verdict, "party" | "n" | "pointer" | "range">;
+
+function common(rule: Rule, { says, header, by = rule }: Finding, revision: Revision): Omit<Verdict, keyof Placed> {
   return {
     rule,
     level: levelOfFinding(by, revision),
