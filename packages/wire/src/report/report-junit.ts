@@ -1,6 +1,6 @@
 import { rules } from "../rules/all.js";
 import type { CheckReport, Concern } from "./report.js";
-import { wording } from "./report-words.js";
+import { recordingFindings, wording } from "./report-words.js";
 
 interface TestCase {
   readonly group: "rule" | "recording" | "expect";
@@ -51,43 +51,23 @@ function ruleCases({ verdicts, source, failOn }: CheckReport): readonly TestCase
   });
 }
 
-function recordingCases({
-  pending,
-  crashes,
-  tally,
-  gaps,
-  damages,
-  source,
-  failOn,
-  failedFor,
-}: CheckReport): readonly TestCase[] {
-  const test = (concern: Concern, name: string, found: readonly string[]): TestCase => {
-    return { group: "recording", name, fails: found.length > 0 && failOn.includes(concern), found };
-  };
-  return [
-    {
-      group: "recording",
-      name: "every request has an answer",
-      fails: failedFor.includes("pending"),
-      found: pending.map((each) => `${placeOf(source, each.line)} ${wording.pending(each.pending)}`),
-    },
-    test(
-      "crash",
-      "the server does not crash",
-      crashes.map(({ crash, line }) => `${placeOf(source, line)} ${wording.crash(crash)}`),
-    ),
-    test("empty", "something was recorded", tally.frames > 0 ? [] : [wording.empty]),
-    test(
-      "gap",
-      "the recorder has written everything",
-      gaps.map(({ gap, line }) => `${placeOf(source, line)} ${wording.gap(gap)}`),
-    ),
-    test(
-      "damage",
-      "the recording can be read",
-      damages.map((damage) => `${placeOf(source, damage.line)} ${wording.damage(damage)}`),
-    ),
-  ];
+/** The tests of the recording, by the concern that their findings are of. */
+const recordingTests: readonly (readonly [concern: Concern, name: string])[] = [
+  ["pending", "every request has an answer"],
+  ["crash", "the server does not crash"],
+  ["empty", "something was recorded"],
+  ["gap", "the recorder has written everything"],
+  ["damage", "the recording can be read"],
+];
+
+function recordingCases(report: CheckReport): readonly TestCase[] {
+  const { source, failedFor } = report;
+  const findings = recordingFindings(report);
+  return recordingTests.map(([concern, name]) => {
+    const own = findings.filter((finding) => finding.concern === concern);
+    const found = own.map(({ text, line }) => (concern === "empty" ? text : `${placeOf(source, line)} ${text}`));
+    return { group: "recording", name, fails: failedFor.includes(concern), found };
+  });
 }
 
 function expectationCases({ expectations }: CheckReport): readonly TestCase[] {

@@ -1,6 +1,6 @@
 import type { Verdict } from "../rules/rule.js";
 import type { CheckReport, Concern } from "./report.js";
-import { wording } from "./report-words.js";
+import { recordingFindings, wording } from "./report-words.js";
 
 /** A log of SARIF 2.1.0, which code hosts and editors read; findings are placed at lines of the recording. */
 export interface SarifLog {
@@ -81,7 +81,7 @@ export function sarifOf(
 }
 
 function resultsOf(report: CheckReport): readonly SarifResult[] {
-  const { verdicts, pending, crashes, tally, gaps, damages, expectations, failOn } = report;
+  const { verdicts, expectations, failOn } = report;
   const level = (concern: Concern): SarifResult["level"] =>
     failOn.includes(concern) ? "error" : concern === "must" || concern === "should" ? "warning" : "note";
   return [
@@ -91,32 +91,12 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
       const properties = { frame: n, party, bytes: range, header, version, level: demanded, sentence, spec };
       return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),
-    ...pending.map(
-      (each): SarifResult => ({
-        rule: ownRules.pending,
-        level: each.pending.state === "unanswered" ? level("pending") : "note",
-        text: wording.pending(each.pending),
-        line: each.line,
-      }),
-    ),
-    ...crashes.map(
-      ({ crash, line }): SarifResult => ({
-        rule: ownRules.crash,
-        level: level("crash"),
-        text: wording.crash(crash),
+    ...recordingFindings(report).map(
+      ({ concern, mayFail, text, line }): SarifResult => ({
+        rule: ownRules[concern],
+        level: mayFail ? level(concern) : "note",
+        text,
         line,
-      }),
-    ),
-    ...(tally.frames > 0 ? [] : [{ rule: ownRules.empty, level: level("empty"), text: wording.empty }]),
-    ...gaps.map(
-      ({ gap, line }): SarifResult => ({ rule: ownRules.gap, level: level("gap"), text: wording.gap(gap), line }),
-    ),
-    ...damages.map(
-      (damage): SarifResult => ({
-        rule: ownRules.damage,
-        level: level("damage"),
-        text: wording.damage(damage),
-        line: damage.line,
       }),
     ),
     ...expectations

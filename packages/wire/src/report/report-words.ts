@@ -5,8 +5,8 @@ import type { ExpectationResult } from "../filter/expectation.js";
 import type { ByteRange } from "../json/json-node.js";
 import type { GapEntry } from "../recording/entry.js";
 import type { RecordingDamage } from "../recording/recording.js";
-import type { Verdict } from "../rules/rule.js";
-import type { Crash } from "./report.js";
+import type { Level, Verdict } from "../rules/rule.js";
+import type { CheckReport, Concern, Crash } from "./report.js";
 
 /** The findings of a report, in words; safe to print. */
 export const wording = {
@@ -83,6 +83,38 @@ export const wording = {
     return aggregate === "count" ? `found ${found}` : `found ${found.toFixed(1)} ms`;
   },
 };
+
+/** A finding of a report that no rule has made. */
+interface RecordingFinding {
+  /** The concern that it is of. */
+  readonly concern: Exclude<Concern, Level>;
+  /** The finding, in words. */
+  readonly text: string;
+  /** The line of the recording that it is about. */
+  readonly line?: number | undefined;
+  /** Whether it fails a report that has its concern in `failOn`. */
+  readonly mayFail: boolean;
+}
+
+/** The findings of a report that no rule has made, by their concerns. */
+export function recordingFindings(report: CheckReport): readonly RecordingFinding[] {
+  const { pending, crashes, tally, gaps, damages } = report;
+  return [
+    ...pending.map(({ pending: each, line }): RecordingFinding => {
+      return { concern: "pending", text: wording.pending(each), line, mayFail: each.state === "unanswered" };
+    }),
+    ...crashes.map(({ crash, line }): RecordingFinding => {
+      return { concern: "crash", text: wording.crash(crash), line, mayFail: true };
+    }),
+    ...(tally.frames > 0 ? [] : [{ concern: "empty", text: wording.empty, mayFail: true } as const]),
+    ...gaps.map(({ gap, line }): RecordingFinding => {
+      return { concern: "gap", text: wording.gap(gap), line, mayFail: true };
+    }),
+    ...damages.map((damage): RecordingFinding => {
+      return { concern: "damage", text: wording.damage(damage), line: damage.line, mayFail: true };
+    }),
+  ];
+}
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(3)} s`;
