@@ -17,34 +17,23 @@ export interface FilterFault {
 }
 
 /** Whether a character is in the class. */
-export type Char = (code: number) => boolean;
+type Char = (code: number) => boolean;
+
+type Assertion = "start" | "end" | "word" | "no-word";
+
+/** A test of one character, or of the place before it. */
+type Test = { readonly is: "char"; readonly char: Char } | { readonly is: "assert"; readonly assertion: Assertion };
 
 /** A regular expression as a tree. */
-export type Node =
-  | { readonly is: "char"; readonly char: Char }
-  | { readonly is: "assert"; readonly assertion: "start" | "end" | "word" | "no-word" }
+type Node =
+  | Test
   | { readonly is: "sequence" | "either"; readonly of: readonly Node[] }
   | { readonly is: "repeat"; readonly node: Node; readonly min: number; readonly max: number };
-
-/** The tree of a regular expression, or why there is none. */
-export type ParsedPattern =
-  | { readonly ok: true; readonly node: Node }
-  | { readonly ok: false; readonly fault: FilterFault };
 
 /** The maximum nesting depth: deeper than any useful expression, and safe for recursive functions. */
 const deepest = 64;
 /** The maximum count of a bounded repetition, which is expanded. */
 const mostTimes = 1_000;
-
-/** Parses a regular expression of JavaScript, except back-references and lookaround, which need a backtracking engine. */
-function parsePattern(source: string, ignoreCase: boolean): ParsedPattern {
-  try {
-    return { ok: true, node: new Reader(source, ignoreCase).all() };
-  } catch (error) {
-    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
-    throw error;
-  }
-}
 
 /** A fault of the text. Thrown at any depth of a parser, and caught by the parser's entry function. */
 export class Unexpected extends Error {
@@ -66,6 +55,7 @@ const plain = /[^\\^$*+?()[\]{}|]/uy;
 
 const assertions = { "^": "start", $: "end", "\\b": "word", "\\B": "no-word" } as const;
 
+/** Parses a regular expression of JavaScript, except back-references and lookaround, which need a backtracking engine. */
 class Reader {
   readonly #source: string;
   readonly #flags: string;
@@ -174,16 +164,19 @@ function notFrom(written: string): string {
 // states.
 
 /** A compiled regular expression, or why the text is not one. */
-export type CompiledPattern =
+type CompiledPattern =
   | { readonly ok: true; readonly test: (text: string) => boolean }
   | { readonly ok: false; readonly fault: FilterFault };
 
 /** Compiles a regular expression that runs in time proportional to the text. */
 export function compilePattern({ source, ignoreCase }: Pattern): CompiledPattern {
-  const parsed = parsePattern(source, ignoreCase);
-  if (!parsed.ok) return parsed;
   const program: Step[] = [];
-  emit(parsed.node, program);
+  try {
+    emit(new Reader(source, ignoreCase).all(), program);
+  } catch (error) {
+    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
+    throw error;
+  }
   if (program.length > mostSteps)
     return { ok: false, fault: { at: 0, says: "the regular expression is too large: repeat less" } };
   program.push({ is: "match" });
@@ -195,23 +188,18 @@ const mostSteps = 2_000;
 /** The maximum number of cached state sets; a full cache is emptied. */
 const mostStates = 2_000;
 
-type Assertion = "start" | "end" | "word" | "no-word";
-
 type Step =
-  | { readonly is: "char"; readonly char: Char }
+  | Test
   | { readonly is: "split"; first: number; second: number }
   | { readonly is: "jump"; to: number }
-  | { readonly is: "assert"; readonly assertion: Assertion }
   | { readonly is: "match" };
 
 function emit(node: Node, program: Step[]): void {
   if (program.length > mostSteps) return;
   switch (node.is) {
     case "char":
-      program.push({ is: "char", char: node.char });
-      return;
     case "assert":
-      program.push({ is: "assert", assertion: node.assertion });
+      program.push(node);
       return;
     case "sequence":
       for (const each of node.of) emit(each, program);
@@ -224,6 +212,13 @@ function emit(node: Node, program: Step[]): void {
   }
 }
 
+/** Adds a step that goes on with the next one, or with the `second` that its caller sets. */
+function emitSplit(program: Step[]): { second: number } {
+  const split = { is: "split" as const, first: program.length + 1, second: 0 };
+  program.push(split);
+  return split;
+}
+
 function emitEither(of: readonly Node[], program: Step[]): void {
   const jumps: { is: "jump"; to: number }[] = [];
   for (const [index, each] of of.entries()) {
@@ -231,9 +226,8 @@ function emitEither(of: readonly Node[], program: Step[]): void {
       emit(each, program);
       break;
     }
-    const split = { is: "split" as const, first: program.length + 1, second: 0 };
+    const split = emitSplit(program);
     const jump = { is: "jump" as const, to: 0 };
-    program.push(split);
     emit(each, program);
     program.push(jump);
     jumps.push(jump);
@@ -245,9 +239,8 @@ function emitEither(of: readonly Node[], program: Step[]): void {
 function emitRepeat({ node, min, max }: Extract<Node, { readonly is: "repeat" }>, program: Step[]): void {
   for (let count = 0; count < min && program.length <= mostSteps; count += 1) emit(node, program);
   if (max === Number.POSITIVE_INFINITY) {
-    const split = { is: "split" as const, first: program.length + 1, second: 0 };
     const at = program.length;
-    program.push(split);
+    const split = emitSplit(program);
     emit(node, program);
     program.push({ is: "jump", to: at });
     split.second = program.length;
@@ -255,9 +248,7 @@ function emitRepeat({ node, min, max }: Extract<Node, { readonly is: "repeat" }>
   }
   const splits: { second: number }[] = [];
   for (let count = min; count < max && program.length <= mostSteps; count += 1) {
-    const split = { is: "split" as const, first: program.length + 1, second: 0 };
-    program.push(split);
-    splits.push(split);
+    splits.push(emitSplit(program));
     emit(node, program);
   }
   for (const split of splits) split.second = program.length;
