@@ -1,6 +1,6 @@
 import { latencyOf, type Row } from "../conversation/row.js";
 import { type Filter, type FilterContext, parseFilter, parseQuantity } from "./filter.js";
-import { compileFilter, countOf } from "./match.js";
+import { comparisons, compileFilter, countOf } from "./match.js";
 import type { FilterFault } from "./pattern.js";
 
 /** The measure of an expectation over the rows that match its filter. */
@@ -84,15 +84,6 @@ export function checkExpectation(expectation: Expectation, rows: readonly Row[])
   const found = aggregate === "count" ? count(expectation, rows) : latency(expectation, aggregate, rows);
   return { expectation, found, holds: found !== undefined && comparisons[op](found, wanted) };
 }
-
-const comparisons: Readonly<Record<Expectation["op"], (found: number, wanted: number) => boolean>> = {
-  ">": (found, wanted) => found > wanted,
-  "<": (found, wanted) => found < wanted,
-  ">=": (found, wanted) => found >= wanted,
-  "<=": (found, wanted) => found <= wanted,
-  "=": (found, wanted) => found === wanted,
-  "!=": (found, wanted) => found !== wanted,
-};
 
 function count({ filter }: Expectation, rows: readonly Row[]): number {
   const messages = countOf(filter);

@@ -134,7 +134,8 @@ function numberTest(
   };
 }
 
-const comparisons: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
+/** How an operator compares numbers. */
+export const comparisons: Readonly<Record<Exclude<Operator, "has">, (value: number, wanted: number) => boolean>> = {
   ":": (value, wanted) => value === wanted,
   "=": (value, wanted) => value === wanted,
   "!=": (value, wanted) => value !== wanted,
@@ -149,8 +150,7 @@ function numberComparison(op: Operator, text: string, quantity: Quantity): (valu
   const range = op !== ":" ? undefined : text === "*" ? everything : parseRange(text, quantity);
   if (range !== undefined) return (value) => value >= range[0] && value <= range[1];
   const wanted = parseQuantity(text, quantity) ?? Number.NaN;
-  const compare = comparisons[op];
-  return (value) => compare?.(value, wanted) ?? false;
+  return (value) => op !== "has" && comparisons[op](value, wanted);
 }
 
 /** The key of an id. An unquoted value is a number or null if it can be read as one. */
