@@ -30,6 +30,12 @@ export function isTaken({ response }: HttpExchange): boolean {
   return response?.status !== undefined && response.status >= 200 && response.status < 300;
 }
 
+/** Whether the client sent no request: then only a status is due. */
+export function asksNothing({ messages }: HttpExchange): boolean {
+  const sent = messages.filter(({ from }) => from === "client");
+  return sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
+}
+
 /** The HTTP status that refused a request before it got a JSON-RPC response: the client may send the same request again. */
 export function refusalOf({ request, answer }: RecordedOperation): number | undefined {
   const { status = 0 } = request.context.exchange?.response ?? {};
@@ -55,10 +61,7 @@ export function isMessageBody(
   // An event without data only gives the client an id for `Last-Event-ID`.
   if (entry.ch === "sse") return entry.len > 0;
   if (from === "client" || entry.ch !== "http") return true;
-  const { request, messages } = exchange;
-  const sent = messages.filter((message) => message.from === "client");
-  const asksNothing = sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
-  if (request.method === "POST" && isTaken(exchange) && !asksNothing && !isLegacy) return true;
+  if (exchange.request.method === "POST" && isTaken(exchange) && !asksNothing(exchange) && !isLegacy) return true;
   return saysJsonRpc(json.value);
 }
 

@@ -1,5 +1,5 @@
 import { describeValue, type Revision } from "@parlance/mcp/protocol";
-import { headerOf, isTaken } from "../conversation/exchange.js";
+import { asksNothing, headerOf, isTaken } from "../conversation/exchange.js";
 import type { HttpExchange } from "../conversation/message.js";
 import { byEra, onAllMessages, type PageOf } from "./citations.js";
 import { header, nothing } from "./corrections/edits.js";
@@ -34,12 +34,6 @@ const accepted = byEra(
   "If the server accepts the input, the server MUST return HTTP status code 202 Accepted with no body.",
   "If the server accepts it, the server MUST return HTTP status code `202 Accepted` with no body.",
 );
-
-/** Whether the client sent no request: then only a status is due. */
-function asksNothing(messages: HttpExchange["messages"]): boolean {
-  const sent = messages.filter(({ from }) => from === "client");
-  return sent.length > 0 && sent.every(({ kind }) => kind !== "req" && kind !== "none");
-}
 
 /** The rules on the messages of Streamable HTTP, and on the HTTP responses of a server. */
 export const httpRules: readonly Rule[] = [
@@ -89,8 +83,8 @@ export const httpRules: readonly Rule[] = [
     correct: () => ({ is: "status", status: 202 }),
     on: "exchange",
     *check(exchange, session) {
-      const { request, response, messages } = exchange;
-      if (request.method !== "POST" || !asksNothing(messages) || session.http.isLegacy) return;
+      const { request, response } = exchange;
+      if (request.method !== "POST" || !asksNothing(exchange) || session.http.isLegacy) return;
       if (isTaken(exchange) && response?.status !== 202)
         yield { party: "server", says: `the status must be 202, got ${response?.status}` };
     },
@@ -106,9 +100,10 @@ export const httpRules: readonly Rule[] = [
     correct: nothing,
     on: "body",
     *check({ frame: { from, entry }, exchange }, { http }) {
-      const { request, response, messages = [] } = exchange ?? {};
-      if (from !== "server" || entry.len === 0 || response?.status !== 202 || request?.method !== "POST") return;
-      if (asksNothing(messages) && !http.isLegacy) yield { says: `the body has ${entry.len} bytes` };
+      if (exchange === undefined || from !== "server" || entry.len === 0) return;
+      const { request, response } = exchange;
+      if (response?.status !== 202 || request.method !== "POST") return;
+      if (asksNothing(exchange) && !http.isLegacy) yield { says: `the body has ${entry.len} bytes` };
     },
   },
   {
