@@ -3,7 +3,7 @@ import { methods, pointerToken } from "@parlance/mcp/protocol";
 import { type JsonNode, literalOf, nodeAt } from "../json/json-node.js";
 import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
-import { replaced } from "./corrections/edits.js";
+import { membersAround, replaced } from "./corrections/edits.js";
 import type { Correction, Finding, FrameReading, Rule } from "./rule.js";
 
 /** Notes on facts that break no rule, but help to find a fault. */
@@ -120,12 +120,9 @@ export const informationRules: readonly Rule[] = [
 
 /** The text without the first of two members with a name; undefined if it occurs more often. */
 function withoutFirst(root: JsonNode, pointer: string): Correction | undefined {
-  const at = pointer.lastIndexOf("/");
-  const object = nodeAt(root, pointer.slice(0, at));
-  if (object?.kind !== "object") return undefined;
-  const isMeant = ({ key }: { readonly key: string }): boolean => pointerToken(key) === pointer.slice(at + 1);
-  const [first, , ...others] = object.members.filter(isMeant);
-  const after = first && object.members[object.members.indexOf(first) + 1];
+  const { members, key } = membersAround(root, pointer);
+  const [first, , ...others] = members.filter((each) => each.key === key);
+  const after = first && members[members.indexOf(first) + 1];
   return after === undefined || others.length > 0
     ? undefined
     : { is: "text", start: first?.keyStart ?? 0, end: after.keyStart, text: "" };

@@ -4,7 +4,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { type RecordedOperation, WireMessage } from "../../conversation/message.js";
 import { otherSide } from "../../conversation/operations.js";
 import type { WireSession } from "../../conversation/session.js";
-import { type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
+import { type JsonMember, type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
 import { type Frame, frameOf, joined, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
@@ -37,24 +37,21 @@ export function put(root: JsonNode, pointer: string, text: string): Correction |
 
 /** The message without a member, and without the comma beside it. */
 export function without(root: JsonNode, pointer: string): Correction | undefined {
-  const [parent, key] = splitPointer(pointer);
-  const object = nodeAt(root, parent);
-  if (object?.kind !== "object") return undefined;
-  const place = object.members.findIndex((each) => each.key === key);
-  const [member, before, after] = [object.members[place], object.members[place - 1], object.members[place + 1]];
+  const { members, key } = membersAround(root, pointer);
+  const place = members.findIndex((each) => each.key === key);
+  const [member, before, after] = [members[place], members[place - 1], members[place + 1]];
   if (member === undefined) return undefined;
   if (after !== undefined) return { is: "text", start: member.keyStart, end: after.keyStart, text: "" };
   return { is: "text", start: before?.value.end ?? member.keyStart, end: member.value.end, text: "" };
 }
 
 /** The member with another name and another value. */
-export function renamed(root: JsonNode, pointer: string, name: string, text?: string): Correction | undefined {
-  const [parent, key] = splitPointer(pointer);
-  const object = nodeAt(root, parent);
-  const member = object?.kind === "object" ? object.members.findLast((each) => each.key === key) : undefined;
-  if (member === undefined) return undefined;
-  if (text === undefined) return { is: "text", start: member.keyStart, end: member.keyEnd, text: JSON.stringify(name) };
-  return { is: "text", start: member.keyStart, end: member.value.end, text: `${JSON.stringify(name)}:${text}` };
+export function renamed(root: JsonNode, pointer: string, name: string, text: string): Correction | undefined {
+  const { members, key } = membersAround(root, pointer);
+  const member = members.findLast((each) => each.key === key);
+  return (
+    member && { is: "text", start: member.keyStart, end: member.value.end, text: `${JSON.stringify(name)}:${text}` }
+  );
 }
 
 /** A message that should have been sent before the frame, on stdio. Over HTTP it has an exchange of its own. */
@@ -81,6 +78,13 @@ function isLine({ entry: { ch } }: Frame): boolean {
 function splitPointer(pointer: string): readonly [parent: string, key: string] {
   const at = Math.max(0, pointer.lastIndexOf("/"));
   return [pointer.slice(0, at), namesIn(pointer).at(-1) ?? ""];
+}
+
+/** The members of the object that holds a place, none if it is not an object; and the name of the member. */
+export function membersAround(root: JsonNode, pointer: string): { members: readonly JsonMember[]; key: string } {
+  const [parent, key] = splitPointer(pointer);
+  const object = nodeAt(root, parent);
+  return { members: object?.kind === "object" ? object.members : [], key };
 }
 
 /** The frame after a correction of its text. */
@@ -135,22 +139,21 @@ export function* meantValues({
   if (only !== undefined && others.length === 0) yield replaced(node, pointer, literalOf(only, frame.bytes));
 }
 
-function isJson(text: string): boolean {
+/** Whether a text is JSON, other than a string or null. */
+export function isJson(text: string): boolean {
   if (!/^(?:[[{]|-?\d|true$|false$)/.test(text)) return false;
   try {
     JSON.parse(text);
     return true;
   } catch {
-    return false; // It is not JSON.
+    return false; // The text is prose.
   }
 }
 
 /** A member whose name is that of an absent one, apart from its case and its separators. */
 export function misspelt(root: JsonNode, pointer: string): Correction | undefined {
-  const [parent, key] = splitPointer(pointer);
-  const object = nodeAt(root, parent);
-  const alike =
-    object?.kind === "object" ? object.members.find((each) => lettersOf(each.key) === lettersOf(key)) : undefined;
+  const { members, key } = membersAround(root, pointer);
+  const alike = members.find((each) => lettersOf(each.key) === lettersOf(key));
   return alike && { is: "text", start: alike.keyStart, end: alike.keyEnd, text: JSON.stringify(key) };
 }
 

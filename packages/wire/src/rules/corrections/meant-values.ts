@@ -6,7 +6,7 @@ import type { RecordedOperation, WireMessage } from "../../conversation/message.
 import { changeableLists, type WireSession } from "../../conversation/session.js";
 import { literalOf, nodeAt, valueAt } from "../../json/json-node.js";
 import type { Correction, Faulty } from "../rule.js";
-import { misspelt, onlyRequestTo, put, replaced, unusedNumber, without } from "./edits.js";
+import { isJson, misspelt, onlyRequestTo, put, replaced, unusedNumber, without } from "./edits.js";
 
 /** The members that hold the items of lists, by method. */
 const itemsOf: ReadonlyMap<string, string> = new Map<string, string>([
@@ -104,16 +104,7 @@ export function* meantTypes({ subject, pointer }: Faulty<WireMessage>): Iterable
 export function* structureInText({ subject: { node, result } }: Faulty<WireMessage>): Iterable<Correction | undefined> {
   const [block]: readonly unknown[] = Array.isArray(result?.content) ? result.content : [];
   const text = isObject(block) && typeof block.text === "string" ? block.text.trim() : "";
-  if (text.startsWith("{") && isJsonText(text)) yield put(node, "/result/structuredContent", text);
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false; // The text is prose.
-  }
+  if (text.startsWith("{") && isJson(text)) yield put(node, "/result/structuredContent", text);
 }
 
 const mayBeInput: ReadonlySet<string | undefined> = new Set([methods.elicit, methods.createMessage, methods.listRoots]);
