@@ -7,10 +7,11 @@ import {
   type Revision,
   revisions,
 } from "@parlance/mcp/protocol";
-import type { WireMessage } from "../conversation/message.js";
-import { byEra, inSchema, negotiated, ofSchema } from "./citations.js";
+import type { MessageKind, WireMessage } from "../conversation/message.js";
+import { otherSide } from "../conversation/operations.js";
+import { byEra, inSchema, isStateless, negotiated, ofSchema } from "./citations.js";
 import { replaced, sameWords } from "./corrections/edits.js";
-import type { Rule } from "./rule.js";
+import type { Correction, Faulty, Rule } from "./rule.js";
 import { extensionsOf } from "./stateless.js";
 
 const known: ReadonlySet<string> = new Set(Object.values(notifications));
@@ -24,13 +25,10 @@ export const methodRules: readonly Rule[] = [
     kinds: ["req"],
     demands: "A request method that no revision has belongs to an extension, or is unknown to the other side",
     page: "basic",
-    correct: ({ subject: { node, method = "", from }, revision }) => {
-      const meant = sameWords(method, revision.requests[from]);
-      return replaced(node, "/method", meant && JSON.stringify(meant));
-    },
+    correct: meantMethod,
     on: "message",
     *check({ method }) {
-      if (method === undefined || isMisnamed(method) || isProtocolMethod(method)) return;
+      if (method === undefined || methodAliases.has(method) || isProtocolMethod(method)) return;
       if (!method.startsWith("rpc.") && !method.startsWith("notifications/"))
         yield { says: `no revision has the request ${describeValue(method)}`, pointer: "/method" };
     },
@@ -42,13 +40,10 @@ export const methodRules: readonly Rule[] = [
     kinds: ["ntf"],
     demands: "A notification method that no revision has belongs to an extension, or is ignored by the other side",
     page: "basic",
-    correct: ({ subject: { node, method = "", from }, revision }) => {
-      const meant = sameWords(method, revision.notifications[from]);
-      return replaced(node, "/method", meant && JSON.stringify(meant));
-    },
+    correct: meantMethod,
     on: "message",
     *check({ method }) {
-      if (method === undefined || isMisnamed(method) || known.has(method)) return;
+      if (method === undefined || methodAliases.has(method) || known.has(method)) return;
       if (!method.startsWith("rpc.") && !isProtocolMethod(method))
         yield { says: `no revision has the notification ${describeValue(method)}`, pointer: "/method" };
     },
@@ -62,8 +57,8 @@ export const methodRules: readonly Rule[] = [
     page: "basic",
     correct: ({ subject: { node, kind, method = "", from }, revision }) => {
       const meant = methodAliases.get(method)?.method;
-      const sent = kind === "req" ? revision.requests[from] : revision.notifications[from];
-      return meant !== undefined && sent.has(meant) ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
+      const isSent = meant !== undefined && sendersIn(revision, kind)[from].has(meant);
+      return isSent ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
     },
     on: "message",
     *check({ method = "" }) {
@@ -91,21 +86,25 @@ export const methodRules: readonly Rule[] = [
       const { kind, method, from } = message;
       if (method === undefined) return;
       // Another rule reports a server that sends requests where it may not.
-      if (kind === "req" && (!isProtocolMethod(method) || isOfServer(message, revision))) return;
+      if (kind === "req" && from === "server" && isStateless(revision)) return;
+      if (kind === "req" && !isProtocolMethod(method)) return;
       if (kind === "ntf" && !known.has(method)) return;
-      const side = kind === "req" ? revision.requests : revision.notifications;
-      if (side[from].has(method) || isOfTasks(message, revision)) return;
+      if (sendersIn(revision, kind)[from].has(method) || isOfTasks(message, revision)) return;
       yield { says: `${method} ${whose(message, revision)}`, pointer: "/method" };
     },
   },
 ];
 
-function isMisnamed(method: string): boolean {
-  return methodAliases.has(method);
+/** The requests or the notifications of a revision, by their senders. */
+function sendersIn(revision: Revision, kind: MessageKind): Revision["requests"] {
+  return kind === "req" ? revision.requests : revision.notifications;
 }
 
-function isOfServer({ from }: WireMessage, { era }: Revision): boolean {
-  return from === "server" && era === "stateless";
+/** The method of the revision that has the same words. */
+function meantMethod({ subject, revision }: Faulty<WireMessage>): Correction | undefined {
+  const { node, kind, method = "", from } = subject;
+  const meant = sameWords(method, sendersIn(revision, kind)[from]);
+  return replaced(node, "/method", meant && JSON.stringify(meant));
 }
 
 const tasks = "io.modelcontextprotocol/tasks";
@@ -118,13 +117,10 @@ function isOfTasks({ kind, method, from, params }: WireMessage, { facts }: Revis
 
 /** Why this side may not send a message that some revision has. */
 function whose({ kind, method = "", from }: WireMessage, revision: Revision): string {
-  const sendersIn = (each: Revision): BySide => (kind === "req" ? each.requests : each.notifications);
-  const other = from === "client" ? "server" : "client";
-  if (sendersIn(revision)[other].has(method)) return `is sent by the ${other}, never by the ${from}`;
-  const having = revisions.filter((each) => sendersIn(each)[from].has(method)).map(({ version }) => version);
+  const other = otherSide(from);
+  if (sendersIn(revision, kind)[other].has(method)) return `is sent by the ${other}, never by the ${from}`;
+  const having = revisions.filter((each) => sendersIn(each, kind)[from].has(method)).map(({ version }) => version);
   return having.length === 0
     ? `is never sent by the ${from}`
     : `is not in ${revision.version}: only ${having.join(", ")} ${having.length === 1 ? "has" : "have"} it`;
 }
-
-type BySide = Revision["requests"];
