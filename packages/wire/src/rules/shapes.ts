@@ -1,4 +1,5 @@
 import { checkShape, describeFault, isObject, metaKeys, type Revision } from "@parlance/mcp/protocol";
+import type { WireMessage } from "../conversation/message.js";
 import { inSchema, ofSchema } from "./citations.js";
 import { firstThatKeeps, meantValues } from "./corrections/edits.js";
 import type { Finding, Rule } from "./rule.js";
@@ -18,12 +19,7 @@ export const shapeRules: readonly Rule[] = [
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
-    *check(message, _session, revision) {
-      const { from, method } = message;
-      const params = message.member("params");
-      if (method === undefined || !revision.requests[from].has(method) || isOtherwise(params)) return;
-      yield* faultsOf(revision, { of: "params", method, sender: from }, params, "params");
-    },
+    check: (message, _session, revision) => faultsOfParams(revision, "params", message, revision.requests),
   },
   {
     id: "M-6",
@@ -52,13 +48,7 @@ export const shapeRules: readonly Rule[] = [
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     on: "message",
-    *check(message, _session, revision) {
-      const { from, method } = message;
-      const params = message.member("params");
-      if (method === undefined || !revision.notifications[from].has(method)) return;
-      if (!isOtherwise(params))
-        yield* faultsOf(revision, { of: "notification", method, sender: from }, params, "params");
-    },
+    check: (message, _session, revision) => faultsOfParams(revision, "notification", message, revision.notifications),
   },
   {
     id: "M-8",
@@ -79,11 +69,6 @@ export const shapeRules: readonly Rule[] = [
   },
 ];
 
-/** Whether params are neither an object nor absent. Another rule reports such params. */
-function isOtherwise(params: unknown): boolean {
-  return params !== undefined && !isObject(params);
-}
-
 /** Whether a result belongs to an extension, whose shapes are not known here. */
 function isOfExtension(resultType: unknown): boolean {
   return resultType !== undefined && resultType !== "complete" && resultType !== "input_required";
@@ -100,6 +85,19 @@ const saidElsewhere: readonly RegExp[] = [
   /^result:\/tools\/\d+\/(?:inputSchema|outputSchema)/,
   /^error:\/(?:code|message)$/,
 ];
+
+function* faultsOfParams(
+  revision: Revision,
+  of: "params" | "notification",
+  message: WireMessage,
+  methods: Revision["requests"],
+): Iterable<Finding> {
+  const { from: sender, method } = message;
+  const params = message.member("params");
+  // Another rule reports params that are neither an object nor absent.
+  if (method === undefined || !methods[sender].has(method) || (params !== undefined && !isObject(params))) return;
+  yield* faultsOf(revision, { of, method, sender }, params, "params");
+}
 
 function* faultsOf(revision: Revision, part: MessagePart, value: unknown, name: string): Iterable<Finding> {
   const faults = checkShape(revision, part, value);
