@@ -2,7 +2,7 @@ import { latest, latestHandshake } from "@parlance/mcp";
 import { mcpHeaders, methods, type Revision } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
 import type { Entry, FrameEntry, HttpEntry, LifeEntry, StderrEntry } from "../recording/entry.js";
-import { type Frame, frameOf, type Sender, senderOf } from "../recording/frame.js";
+import { Frame, type Sender, senderOf } from "../recording/frame.js";
 import { rules as allRules } from "../rules/all.js";
 import { portabilityRules } from "../rules/portability.js";
 import type { Correction, Rule, Verdict } from "../rules/rule.js";
@@ -163,7 +163,7 @@ export class Conversation {
   }
 
   #frameRow(entry: FrameEntry): OpenRow {
-    const frame = frameOf(entry);
+    const frame = new Frame(entry);
     const exchange = entry.req === undefined ? undefined : this.#exchanges.get(entry.req);
     exchange?.frames.push(frame);
     if (exchange?.isAddressed === false && frame.from === "client" && frame.whole)

@@ -8,38 +8,18 @@ export type Sender = "client" | "server";
 /** The party at fault: a side, the host program, or the author of an injected frame. */
 export type Party = Sender | "host" | "injected";
 
-/** One frame, with its bytes. */
-export interface Frame {
-  /** The entry of the recording. */
-  readonly entry: FrameEntry;
-  /** The number of the observation. */
-  readonly n: number;
-  /** The side that sent it. */
-  readonly from: Sender;
-  /** The bytes as they were sent, without the line end. */
-  readonly bytes: Uint8Array;
-  /** Whether the bytes are complete: the recorder keeps only the beginning of a very long frame. */
-  readonly whole: boolean;
-  /** The bytes as JSON. */
-  readonly json: JsonText;
-}
-
 const encoder = new TextEncoder();
-
-/** The frame that a line of a recording holds. */
-export function frameOf(entry: FrameEntry): Frame {
-  return new RecordedFrame(entry);
-}
 
 /** The number of frames whose bytes and JSON are cached. A rule or a view compares a frame with a few others. */
 const mostRead = 8;
-const read: RecordedFrame[] = [];
+const read: Frame[] = [];
 
 /**
- * Makes its bytes and JSON from the entry on access, and caches them while it is one of the last frames read: a long conversation
- * then holds the text of every frame, and not three times as much.
+ * One frame, with its bytes. Makes its bytes and JSON from the entry on access, and caches them while it is one of the last frames read: a long
+ * conversation then holds the text of every frame, and not three times as much.
  */
-class RecordedFrame implements Frame {
+export class Frame {
+  /** The entry of the recording. */
   readonly entry: FrameEntry;
   #bytes: Uint8Array | undefined;
   #json: JsonText | undefined;
@@ -49,18 +29,22 @@ class RecordedFrame implements Frame {
     this.entry = entry;
   }
 
+  /** The number of the observation. */
   get n(): number {
     return this.entry.n;
   }
 
+  /** The side that sent it. */
   get from(): Sender {
     return senderOf(this.entry.d);
   }
 
+  /** Whether the bytes are complete: the recorder keeps only the beginning of a very long frame. */
   get whole(): boolean {
     return this.entry.kept === undefined;
   }
 
+  /** The bytes as they were sent, without the line end. */
   get bytes(): Uint8Array {
     if (this.#bytes === undefined) {
       this.#keep();
@@ -69,6 +53,7 @@ class RecordedFrame implements Frame {
     return this.#bytes;
   }
 
+  /** The bytes as JSON. */
   get json(): JsonText {
     if (this.#json === undefined) {
       this.#keep();

@@ -5,7 +5,7 @@ import { type RecordedOperation, WireMessage } from "../../conversation/message.
 import { otherSide } from "../../conversation/operations.js";
 import type { WireSession } from "../../conversation/session.js";
 import { type JsonMember, type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
-import { type Frame, frameOf, joined, recordedBytes, type Sender } from "../../recording/frame.js";
+import { Frame, joined, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
 /** The correction of a rule that forbids the frame. */
@@ -91,7 +91,7 @@ export function membersAround(root: JsonNode, pointer: string): { members: reado
 export function correctedFrame({ entry, bytes }: Frame, { start, end, text }: TextCorrection): Frame {
   const whole = joined([bytes.subarray(0, start), new TextEncoder().encode(text), bytes.subarray(end)]);
   const { raw: _raw, b64: _b64, ...rest } = entry;
-  return frameOf({ ...rest, len: whole.length, ...recordedBytes(whole) });
+  return new Frame({ ...rest, len: whole.length, ...recordedBytes(whole) });
 }
 
 type TextCorrection = Extract<Correction, { is: "text" }>;
