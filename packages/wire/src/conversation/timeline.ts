@@ -134,7 +134,8 @@ export class Timeline {
   readonly #byOperation = new Map<RecordedOperation, OpenSpan>();
   readonly #byExchange = new Map<HttpExchange, OpenSpan>();
   readonly #byRow = new Map<number, OpenSpan>();
-  readonly #parts = new Map<RecordedOperation | HttpExchange, OpenPart>();
+  /** The open parts, with their spans. */
+  readonly #parts = new Map<RecordedOperation | HttpExchange, { readonly part: OpenPart; readonly span: OpenSpan }>();
   /** The first rows of exchanges whose message has not arrived. */
   readonly #unplaced = new Map<HttpExchange, Row[]>();
   readonly #tracked = new Map<WireSession | undefined, Tracked>();
@@ -180,7 +181,7 @@ export class Timeline {
   #takeMessage(message: WireMessage, row: Row): void {
     const { kind, operation } = message;
     const tracked = this.#track(row);
-    if (kind === "req" && operation !== undefined) this.#begin(message, operation, row);
+    if (kind === "req" && operation !== undefined) this.#begin(message, operation, tracked);
     else if (kind === "ntf") this.#note(message, row, tracked);
     else if (operation !== undefined) this.#end(operation, message, tracked);
     const span = this.#spanOfMessage(message, tracked);
@@ -196,23 +197,15 @@ export class Timeline {
     return message.kind === "ntf" ? byTask.get(taskIdIn(message.params) ?? "") : undefined;
   }
 
-  #begin(request: WireMessage, operation: RecordedOperation, row: Row): void {
-    const tracked = this.#track(row);
+  #begin(request: WireMessage, operation: RecordedOperation, tracked: Tracked): void {
     const { from, frame } = request;
+    const { n, entry } = frame;
     const earlier = this.#earlier(request, operation, tracked);
-    const span = earlier ?? this.#open({ kind: "operation", n: frame.n, from, at: frame.entry.t });
+    const span = earlier ?? this.#open({ kind: "operation", n, from, at: entry.t });
     const kind = partKind(span, request, operation);
     if (kind === "round") span.waitsFor = undefined;
     const { exchange } = request.context;
-    this.#addPart(span, operation, {
-      kind,
-      n: frame.n,
-      from,
-      at: frame.entry.t,
-      until: undefined,
-      operation,
-      exchange,
-    });
+    this.#addPart(span, operation, { kind, n, from, at: entry.t, until: undefined, operation, exchange });
     this.#byOperation.set(operation, span);
     if (from === "client" && !neverAsking.has(request.method)) tracked.running.add(operation);
   }
@@ -261,13 +254,11 @@ export class Timeline {
   }
 
   #endPart(key: RecordedOperation | HttpExchange, at: number, { running }: Tracked): void {
-    if ("request" in key && "notices" in key) running.delete(key);
-    const part = this.#parts.get(key);
+    const { part, span } = this.#parts.get(key) ?? {};
     if (part === undefined) return;
+    if (part.operation !== undefined) running.delete(part.operation);
     part.until = at;
     this.#parts.delete(key);
-    const span =
-      part.operation === undefined ? this.#byExchange.get(key as HttpExchange) : this.#byOperation.get(part.operation); // The key is the exchange if there is no operation.
     span?.settle();
   }
 
@@ -306,7 +297,7 @@ export class Timeline {
   #addPart(span: OpenSpan, key: RecordedOperation | HttpExchange, part: OpenPart): void {
     span.parts.push(part);
     span.until = undefined;
-    this.#parts.set(key, part);
+    this.#parts.set(key, { part, span });
   }
 
   #open(first: Omit<Span, "lane" | "until" | "parts" | "notices" | "rows" | "isBad">): OpenSpan {
