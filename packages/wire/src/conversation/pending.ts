@@ -1,7 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
-import type { Direction, Entry, HttpEntry, LifeEntry, RecorderRuleEntry } from "../recording/entry.js";
+import type { Entry, HttpEntry, LifeEntry, RecorderRuleEntry } from "../recording/entry.js";
 import { type Frame, type Sender, senderOf } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import { keyOfId, type RecordedOperation, type WireMessage } from "./message.js";
@@ -32,10 +32,13 @@ export interface Pending {
   readonly reason: string;
 }
 
-/** A frame of which only the beginning was recorded. */
-interface Cut extends CutFrame {
-  readonly from: Sender;
+/** A frame of which only the beginning was recorded, and the facts that the beginning shows. */
+interface Cut {
   readonly frame: Frame;
+  /** Whether it may be a response: it is one, or the members that would show it are cut off. */
+  readonly mayAnswer: boolean;
+  /** The key of its id, if the beginning has it. */
+  readonly idKey: string | undefined;
 }
 
 /** A frame that is not a response, but may have been meant as one. */
@@ -97,9 +100,12 @@ export class PendingTracker {
     if (entry.k === "l") seeLife(entry, signs);
     if (entry.k === "h" && (entry.ph === "end" || entry.ph === "abort")) this.#seeEnd(entry, row, signs);
     if (entry.k !== "f" || row === undefined) return;
+    const { frame } = row;
     signs.held.delete(senderOf(entry.d));
-    if (row.frame?.whole === false) signs.cutAt.set(senderOf(entry.d), entry.t);
-    if (row.frame?.whole === false && signs.cuts.length < maxHints) signs.cuts.push(cutOf(row.frame));
+    if (frame?.whole === false) {
+      signs.cutAt.set(frame.from, entry.t);
+      if (signs.cuts.length < maxHints) signs.cuts.push(cutOf(frame));
+    }
     for (const hint of hintsOf(row)) if (signs.hints.length < maxHints) signs.hints.push(hint);
   }
 
@@ -136,7 +142,7 @@ export class PendingTracker {
   #cutsFor({ request }: RecordedOperation, session: WireSession): readonly Cut[] {
     const { t, req } = request.frame.entry;
     return this.#signsOf(session.name).cuts.filter(
-      ({ mayAnswer, from, frame: { entry } }) =>
+      ({ mayAnswer, frame: { from, entry } }) =>
         mayAnswer && from !== request.from && entry.t >= t && (request.from === "server" || entry.req === req),
     );
   }
@@ -238,7 +244,8 @@ function isSettledByHttp(operation: RecordedOperation): boolean {
 function seeLife(entry: LifeEntry, { held, gone }: Signs): void {
   const { ev, d, len = 0 } = entry;
   if (ev === "partial" && d !== undefined) held.set(senderOf(d), len);
-  if (ev === "close" || ev === "stdin-end") leave(gone, sender(d), `the ${sender(d)} closed its side`);
+  const sender = senderOf(d ?? "s2c");
+  if (ev === "close" || ev === "stdin-end") leave(gone, sender, `the ${sender} closed its side`);
   if (ev !== "exit") return;
   const [first] = gone; // In the order in which they left.
   const how = `the server ${endOf(entry)}${first?.[0] === "client" ? ` after ${first[1]}` : ""}`;
@@ -255,10 +262,6 @@ export function endOf({ code, sig, why }: LifeEntry): string {
 /** The first reason wins. */
 function leave(gone: Map<Sender, string>, side: Sender, why: string): void {
   if (!gone.has(side)) gone.set(side, why);
-}
-
-function sender(d: Direction = "s2c"): Sender {
-  return senderOf(d);
 }
 
 function endOfExchange({ ph, why }: HttpEntry): string {
@@ -291,10 +294,6 @@ function reasonOf({ params: { reason } }: WireMessage): string {
 
 /** The maximum number of characters shown of the reason of a cancellation. */
 const longestReason = 80;
-
-function cutOf(frame: Frame): Cut {
-  return { ...readCutFrame(frame), from: frame.from, frame };
-}
 
 function hintsOf({ kind, n, at, from, frame, messages, exchange, verdicts }: Row): readonly Hint[] {
   if (from === undefined || frame === undefined) return [];
@@ -340,16 +339,9 @@ const headLength = 4_096;
 /** One member at the start of an object, if its value is a complete scalar. */
 const member = /\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null|true|false)\s*,/y;
 
-/** The facts that the kept beginning of a cut frame shows. */
-interface CutFrame {
-  /** Whether it may be a response: it is one, or the members that would show it are cut off. */
-  readonly mayAnswer: boolean;
-  /** The key of its id, if the beginning has it. */
-  readonly idKey: string | undefined;
-}
-
 /** Reads the kept beginning of a cut frame. */
-function readCutFrame({ bytes }: Frame): CutFrame {
+function cutOf(frame: Frame): Cut {
+  const { bytes } = frame;
   const text = literalOf({ start: 0, end: Math.min(bytes.length, headLength) }, bytes);
   const members = new Map<string, string>();
   const [opening] = /^\s*\{/.exec(text) ?? [];
@@ -359,5 +351,5 @@ function readCutFrame({ bytes }: Frame): CutFrame {
     members.set(name, value);
   }
   const id = members.get("id");
-  return { mayAnswer: !members.has("method"), idKey: id === undefined ? undefined : keyOfId(id) };
+  return { frame, mayAnswer: !members.has("method"), idKey: id === undefined ? undefined : keyOfId(id) };
 }
