@@ -119,15 +119,13 @@ export function* comparisonSteps(left: Comparable, right: Comparable): Generator
     else if (b !== undefined) items.push({ is: "only right", right: b });
     yield;
   }
-  const isSame =
-    contract.length === 0 && items.length === 0 && definitions.every(({ changes }) => changes.length === 0);
   return {
     contract,
     definitions,
     items,
     same: pairs.length - items.length,
     latencies: pairs.flatMap(latencyChange),
-    equal: isSame,
+    equal: contract.length === 0 && items.length === 0 && definitions.every(({ changes }) => changes.length === 0),
   };
 }
 
@@ -169,13 +167,7 @@ function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange
 const largeRatio = 10;
 const largeDifference = 25;
 
-function latencyChange({
-  left,
-  right,
-}: {
-  readonly left: ComparedItem | undefined;
-  readonly right: ComparedItem | undefined;
-}): readonly LatencyChange[] {
+function latencyChange({ left, right }: Aligned<ComparedItem>): readonly LatencyChange[] {
   if (left?.latency === undefined || right?.latency === undefined) return [];
   const [shorter, longer] = [left.latency, right.latency].sort((a, b) => a - b) as [number, number]; // Sorting keeps the length.
   return longer >= shorter * largeRatio && longer - shorter >= largeDifference ? [{ left, right }] : [];
