@@ -56,7 +56,7 @@ export class Operations {
   }
 
   /** Begins the operation of a request. */
-  begin(request: WireMessage): RecordedOperation {
+  begin(request: WireMessage): void {
     const { from, idKey = "", context } = request;
     const previous = context.previous as OpenOperation | undefined; // Made here, and nowhere else.
     this.#count += 1;
@@ -83,7 +83,6 @@ export class Operations {
     if (token !== undefined) this.#byToken[from].set(token, operation);
     const exchange = request.frame.entry.req;
     if (exchange !== undefined && from === "client") this.#byExchange.set(exchange, operation);
-    return operation;
   }
 
   /** A request that the recorder has changed never arrived as it was: no response to the original is due. */

@@ -17,8 +17,6 @@ import { metaOf, mostRemembered, Operations } from "./operations.js";
 import { ServerProcess } from "./server-process.js";
 import { SignIns } from "./sign-in.js";
 
-type Era = Revision["era"];
-
 /** A tool as the server listed it last, with the place of its definition. */
 export interface ListedTool {
   /** The definition, as the server listed it. */
@@ -133,11 +131,6 @@ export class WireSession {
     return this.#unknownVersion;
   }
 
-  /** The era of the revision; undefined before it is known. */
-  get era(): Era | undefined {
-    return this.revision?.era;
-  }
-
   /** The client's capabilities, from `initialize` or from the `_meta` of the last stateless request. */
   get clientCapabilities(): JsonObject | undefined {
     return this.#clientCapabilities;
@@ -184,11 +177,6 @@ export class WireSession {
   /** Marks the session as incomplete: entries are missing from the recording. */
   miss(): void {
     this.#isWhole = false;
-  }
-
-  /** The newest request of a side that a value names by its id. */
-  requestWithId(from: Sender, id: unknown): RecordedOperation | undefined {
-    return this.#requests.named(from, id);
   }
 
   /** The newest request of a side with a progress token. */
@@ -238,13 +226,17 @@ export class WireSession {
     if (exchange.messages.some(({ method }) => method === methods.initialize)) this.#phase = "new";
   }
 
-  /** Takes a message after it was judged; its effects hold from here on. Returns the operation that it begins. */
-  take(message: WireMessage): RecordedOperation | undefined {
+  /** Takes a message after it was judged; its effects hold from here on. */
+  take(message: WireMessage): void {
     const { kind, context, method, from } = message;
     this.last[from] = message;
     if (message.kind === "ntf") this.lastNotification[from] = message;
     this.contract.take(message, this);
-    if (kind === "req") return this.#begin(message);
+    if (kind === "req") {
+      this.#requests.begin(message);
+      if (from === "client") this.#takeClient(message);
+      return;
+    }
     if (kind === "none") {
       this.lastOther[from] = message.frame.n;
       this.#requests.noteNoMessage(message);
@@ -256,7 +248,6 @@ export class WireSession {
     if (operation !== undefined && (kind === "res" || kind === "err")) this.#answer(operation, message);
     if (kind === "ntf" && method === notifications.initialized && this.#phase === "answered") this.#phase = "ready";
     for (const { list, changed } of changeableLists) if (kind === "ntf" && method === changed) this.lists.delete(list);
-    return undefined;
   }
 
   #revisionOf(
@@ -283,12 +274,6 @@ export class WireSession {
     if (this.#unknownVersion !== undefined) return undefined;
     if (method === methods.discover) return latest;
     return this.revision ?? latestHandshake;
-  }
-
-  #begin(request: WireMessage): RecordedOperation {
-    const operation = this.#requests.begin(request);
-    if (request.from === "client") this.#takeClient(request);
-    return operation;
   }
 
   #takeClient(request: WireMessage): void {
