@@ -1,5 +1,5 @@
 import { isObject, pointerToken } from "@parlance/mcp/protocol";
-import { type JsonNode, literalOf, namesIn } from "../json/json-node.js";
+import { type JsonNode, jsonValue, namesIn } from "../json/json-node.js";
 
 /** A value of a message for comparison: integers beyond a double are `bigint`. */
 export type ComparableValue = unknown;
@@ -44,13 +44,10 @@ export class Ignores {
 
 /** The value of a node, with exact integers. If several members have the same name, the last one counts, as in parsers. */
 export function comparableValue(node: JsonNode, bytes: Uint8Array): ComparableValue {
-  if (node.kind === "array") return node.elements.map((element) => comparableValue(element, bytes));
-  if (node.kind === "object")
-    return Object.fromEntries(node.members.map(({ key, value }) => [key, comparableValue(value, bytes)]));
-  const literal = literalOf(node, bytes);
-  const value: unknown = JSON.parse(literal);
-  const isExact = node.kind !== "number" || Number.isSafeInteger(value) || !/^-?\d+$/.test(literal);
-  return isExact ? value : BigInt(literal);
+  return jsonValue(node, bytes, (literal) => {
+    const value = Number(literal);
+    return Number.isSafeInteger(value) || !/^-?\d+$/.test(literal) ? value : BigInt(literal);
+  });
 }
 
 /**

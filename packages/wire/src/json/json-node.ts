@@ -117,24 +117,23 @@ function childAround(node: JsonNode, offset: number): { token: string; value: Js
   return value && { token: pointerToken(index), value };
 }
 
-/** The value, as `JSON.parse` makes it: of members with the same name the last. */
-export function jsonValue(node: JsonNode, bytes: Uint8Array): unknown {
-  if (node.kind === "array") return node.elements.map((element) => jsonValue(element, bytes));
+/**
+ * The value, as `JSON.parse` makes it: of members with the same name the last.
+ *
+ * @param numberOf the value of a number. Default: that of `JSON.parse`
+ */
+export function jsonValue(
+  node: JsonNode,
+  bytes: Uint8Array,
+  numberOf: (literal: string) => unknown = JSON.parse,
+): unknown {
+  if (node.kind === "array") return node.elements.map((element) => jsonValue(element, bytes, numberOf));
   if (node.kind === "string") return stringOf(node, bytes);
-  if (node.kind !== "object") return JSON.parse(literalOf(node, bytes)) as unknown;
-  const value: Record<string, unknown> = {};
-  for (const member of node.members) {
-    // An assignment to this name would change the prototype.
-    if (member.key === "__proto__")
-      Object.defineProperty(value, member.key, {
-        value: jsonValue(member.value, bytes),
-        configurable: true,
-        enumerable: true,
-        writable: true,
-      });
-    else value[member.key] = jsonValue(member.value, bytes);
-  }
-  return value;
+  // An assignment to the name `__proto__` would change the prototype.
+  if (node.kind === "object")
+    return Object.fromEntries(node.members.map(({ key, value }) => [key, jsonValue(value, bytes, numberOf)]));
+  const literal = literalOf(node, bytes);
+  return node.kind === "number" ? numberOf(literal) : (JSON.parse(literal) as unknown);
 }
 
 const loose = new TextDecoder("utf-8", { ignoreBOM: true });
