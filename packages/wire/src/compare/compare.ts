@@ -106,12 +106,7 @@ function comparableOf({ rows }: Conversation, options: ComparisonOptions): Compa
 export function* comparisonSteps(left: Comparable, right: Comparable): Generator<void, Comparison> {
   const contract = differencesOf(left.contract, right.contract);
   const definitions = compareDefinitions(left.definitions, right.definitions);
-  const pairs = yield* alignSteps(
-    left.items,
-    right.items,
-    ({ key }) => key,
-    ({ kindKey }) => kindKey,
-  );
+  const pairs = yield* alignSteps(left.items, right.items);
   const items: ItemChange[] = [];
   for (const { left: a, right: b } of pairs) {
     if (a !== undefined && b !== undefined) items.push(...changesOf(a, b));
@@ -167,16 +162,16 @@ function changesOf(left: ComparedItem, right: ComparedItem): readonly ItemChange
 const largeRatio = 10;
 const largeDifference = 25;
 
-function latencyChange({ left, right }: Aligned<ComparedItem>): readonly LatencyChange[] {
+function latencyChange({ left, right }: Aligned): readonly LatencyChange[] {
   if (left?.latency === undefined || right?.latency === undefined) return [];
   const [shorter, longer] = [left.latency, right.latency].sort((a, b) => a - b) as [number, number]; // Sorting keeps the length.
   return longer >= shorter * largeRatio && longer - shorter >= largeDifference ? [{ left, right }] : [];
 }
 
 /** Two aligned items of two sequences, or one item without a counterpart. */
-interface Aligned<Item> {
-  readonly left: Item | undefined;
-  readonly right: Item | undefined;
+interface Aligned {
+  readonly left: ComparedItem | undefined;
+  readonly right: ComparedItem | undefined;
 }
 
 /** Two sequences whose lengths have a larger product are aligned by position alone. */
@@ -186,57 +181,54 @@ const largestTable = 4_000_000;
  * Aligns two sequences. Items with equal keys are paired first, in order, wherever they are. Of the remaining items, those of the
  * same kind are paired in order (the longest common subsequence). This can take long, so it runs in steps.
  */
-function* alignSteps<Item>(
-  lefts: readonly Item[],
-  rights: readonly Item[],
-  keyOf: (item: Item) => string,
-  kindOf: (item: Item) => string,
-): Generator<void, readonly Aligned<Item>[]> {
-  const partners = pairByOrdinal(lefts, rights, keyOf);
+function* alignSteps(
+  lefts: readonly ComparedItem[],
+  rights: readonly ComparedItem[],
+): Generator<void, readonly Aligned[]> {
+  const partners = pairByOrdinal(lefts, rights, "key");
   yield;
   const taken = new Set(partners.values());
   const restLeft = lefts.filter((item) => !partners.has(item));
   const restRight = rights.filter((item) => !taken.has(item));
   const isSmall = restLeft.length * restRight.length <= largestTable;
   yield;
-  const similar = (isSmall ? longestCommon : pairByOrdinal)(restLeft, restRight, kindOf);
+  const similar = isSmall ? longestCommon(restLeft, restRight) : pairByOrdinal(restLeft, restRight, "kindKey");
   yield;
   for (const [left, right] of similar) {
     partners.set(left, right);
     taken.add(right);
   }
   return [
-    ...lefts.map((left): Aligned<Item> => ({ left, right: partners.get(left) })),
-    ...rights.filter((right) => !taken.has(right)).map((right): Aligned<Item> => ({ left: undefined, right })),
+    ...lefts.map((left): Aligned => ({ left, right: partners.get(left) })),
+    ...rights.filter((right) => !taken.has(right)).map((right): Aligned => ({ left: undefined, right })),
   ];
 }
 
-function pairByOrdinal<Item>(
-  lefts: readonly Item[],
-  rights: readonly Item[],
-  keyOf: (item: Item) => string,
-): Map<Item, Item> {
-  const waiting = new Map<string, Item[]>();
+function pairByOrdinal(
+  lefts: readonly ComparedItem[],
+  rights: readonly ComparedItem[],
+  by: "key" | "kindKey",
+): Map<ComparedItem, ComparedItem> {
+  const waiting = new Map<string, ComparedItem[]>();
   for (const right of [...rights].reverse()) {
-    const key = keyOf(right);
+    const key = right[by];
     const others = waiting.get(key);
     if (others === undefined) waiting.set(key, [right]);
     else others.push(right);
   }
-  const pairs = new Map<Item, Item>();
+  const pairs = new Map<ComparedItem, ComparedItem>();
   for (const left of lefts) {
-    const right = waiting.get(keyOf(left))?.pop();
+    const right = waiting.get(left[by])?.pop();
     if (right !== undefined) pairs.set(left, right);
   }
   return pairs;
 }
 
-function longestCommon<Item>(
-  lefts: readonly Item[],
-  rights: readonly Item[],
-  kindOf: (item: Item) => string,
-): Map<Item, Item> {
-  const [a, b] = [lefts.map(kindOf), rights.map(kindOf)];
+function longestCommon(
+  lefts: readonly ComparedItem[],
+  rights: readonly ComparedItem[],
+): Map<ComparedItem, ComparedItem> {
+  const [a, b] = [lefts.map(({ kindKey }) => kindKey), rights.map(({ kindKey }) => kindKey)];
   const width = b.length + 1;
   // At row * width + column: the number of pairs that a from row on and b from column on allow.
   const lengths = new Uint32Array((a.length + 1) * width);
@@ -247,7 +239,7 @@ function longestCommon<Item>(
         a[row] === b[column]
           ? lengthAt(row + 1, column + 1) + 1
           : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
-  const pairs = new Map<Item, Item>();
+  const pairs = new Map<ComparedItem, ComparedItem>();
   for (let row = 0, column = 0; row < a.length && column < b.length; ) {
     const [left, right] = [lefts[row], rights[column]];
     if (a[row] === b[column] && left !== undefined && right !== undefined) {
