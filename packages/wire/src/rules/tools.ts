@@ -16,7 +16,7 @@ import { inSchema } from "./citations.js";
 import { firstThatKeeps, meantValues, renamed, replaced, sameWords, without } from "./corrections/edits.js";
 import { meantInputSchemas, meantTypes, structureInText } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
-import type { Clause, Rule } from "./rule.js";
+import type { Clause, Finding, Rule } from "./rule.js";
 
 const namedTool = "`name`: Unique identifier for the tool";
 /** The clause on duplicate names. */
@@ -45,12 +45,7 @@ export const toolRules: readonly Rule[] = [
     *check(message, session) {
       const tool = calledTool(message, session);
       if (tool === undefined || !Object.hasOwn(message.result ?? {}, "structuredContent")) return;
-      const { outputSchema } = tool.definition;
-      if (!isObject(outputSchema)) return;
-      for (const { path, message: says } of faultsOf(outputSchema, message.result?.structuredContent)) {
-        const place = `/result/structuredContent${path}`;
-        yield { says: `${says}, says the outputSchema in ${placeOf(tool, "outputSchema")}`, pointer: place };
-      }
+      yield* misfits(tool, "outputSchema", message.result?.structuredContent, "/result/structuredContent");
     },
   },
   {
@@ -195,15 +190,8 @@ export const toolRules: readonly Rule[] = [
     on: "message",
     *check({ params }, { tools }) {
       const tool = tools.get(String(params.name));
-      if (tool === undefined) return;
-      const { inputSchema } = tool.definition;
       const { arguments: given = {} } = params;
-      if (!isObject(inputSchema) || !isObject(given)) return;
-      for (const { path, message: says } of faultsOf(inputSchema, given))
-        yield {
-          says: `${says}, says the inputSchema in ${placeOf(tool, "inputSchema")}`,
-          pointer: `/params/arguments${path}`,
-        };
+      if (tool !== undefined && isObject(given)) yield* misfits(tool, "inputSchema", given, "/params/arguments");
     },
   },
   {
@@ -279,6 +267,19 @@ export function* listedIn({
   if (kind !== "res" || operation?.request.method !== methods.listTools || !Array.isArray(result?.tools)) return;
   for (const [index, definition] of (result.tools as readonly unknown[]).entries())
     if (isObject(definition)) yield { definition, pointer: `/result/tools/${index}` };
+}
+
+/** The findings on a value that must conform to a schema of a tool, which may have none. */
+function* misfits(
+  tool: ListedTool,
+  member: "inputSchema" | "outputSchema",
+  value: unknown,
+  pointer: string,
+): Iterable<Finding> {
+  const schema = tool.definition[member];
+  if (!isObject(schema)) return;
+  for (const { path, message: says } of faultsOf(schema, value))
+    yield { says: `${says}, says the ${member} in ${placeOf(tool, member)}`, pointer: `${pointer}${path}` };
 }
 
 function placeOf({ listed, pointer }: ListedTool, member: string): string {
