@@ -15,12 +15,7 @@ export const informationRules: readonly Rule[] = [
     demands: "Keys of an object are unique: parsers differ on which duplicate they use, and most use the last",
     sentence: "The names within an object SHOULD be unique.",
     page: ofJson("section-4"),
-    correct: ({
-      subject: {
-        json: { root },
-      },
-      pointer,
-    }) => root && withoutFirst(root, pointer),
+    correct: ({ subject: { json }, pointer }) => json.root && withoutFirst(json.root, pointer),
     on: "frame",
     check: (reading) => findings(reading, repeatedNames),
   },
@@ -32,13 +27,8 @@ export const informationRules: readonly Rule[] = [
     sentence:
       "numbers that are integers and are in the range [-(2**53)+1, (2**53)-1] are interoperable in the sense that implementations will agree exactly on their numeric values.",
     page: ofJson("section-6"),
-    correct: ({
-      subject: {
-        frame,
-        json: { root },
-      },
-      pointer,
-    }) => {
+    correct: ({ subject: { frame, json }, pointer }) => {
+      const { root } = json;
       const node = root && nodeAt(root, pointer);
       const literal = node === undefined ? "" : literalOf(node, frame.bytes);
       const read = String(Number(literal));
