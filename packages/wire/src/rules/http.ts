@@ -161,8 +161,7 @@ export const httpRules: readonly Rule[] = [
       if (status === undefined || frame.entry.ch !== "http") return;
       // An error without an id explains a refusal by HTTP itself, which can have many statuses.
       if (message.id === undefined || message.id === "null") return;
-      const error = message.member("error") as { readonly code?: unknown } | null;
-      const expected = statuses.get(error?.code);
+      const expected = statuses.get(errorCode(message));
       if (expected === undefined || expected.status === status) return;
       const { status: wanted, by } = expected;
       const says = `the status must be ${wanted}, got ${status}`;
