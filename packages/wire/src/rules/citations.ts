@@ -1,5 +1,5 @@
 import type { Revision } from "@parlance/mcp/protocol";
-import type { Level } from "./rule.js";
+import { type Level, valueIn } from "./rule.js";
 
 /** The page of a rule by revision: pages were moved and renamed. */
 export type PageOf = (revision: Revision) => string;
@@ -26,10 +26,7 @@ export function byEra<Value extends string>(
   handshake: InRevision<Value>,
   stateless: InRevision<Value>,
 ): (revision: Revision) => Value {
-  return (revision) => {
-    const value = isHandshake(revision) ? handshake : stateless;
-    return typeof value === "function" ? value(revision) : value;
-  };
+  return (revision) => valueIn(isHandshake(revision) ? handshake : stateless, revision);
 }
 
 /**

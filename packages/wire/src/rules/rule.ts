@@ -226,7 +226,8 @@ export function levelOfFinding(clause: Clause, revision: Revision): Level {
   return clause.doubt === undefined ? levelOf(clause, revision) : "may";
 }
 
-function valueIn<Value extends string | undefined>(
+/** A value in a revision. A value that differs by revision is a function of the revision. */
+export function valueIn<Value extends string | undefined>(
   value: Value | ((revision: Revision) => Value),
   revision: Revision,
 ): Value {
