@@ -143,26 +143,22 @@ export type FrameEntry = RecordedBytes & {
   readonly v?: readonly RecordedVerdict[];
 };
 
-/** Output of a server on stderr. */
-export type StderrEntry = RecordedBytes & {
-  readonly k: "e";
-  /** The number of the observation. */
-  readonly n: number;
-  /** The connection of the process. */
-  readonly s: string;
-  /** When it was read. */
-  readonly t: number;
-};
-
-/** A head or an end of an HTTP exchange. */
-export interface HttpEntry {
-  readonly k: "h";
+/** The place of an observation in the recording. */
+interface Observation {
   /** The number of the observation. */
   readonly n: number;
   /** When it happened. */
   readonly t: number;
   /** The connection that it belongs to. */
   readonly s: string;
+}
+
+/** Output of a server on stderr. */
+export type StderrEntry = RecordedBytes & Observation & { readonly k: "e" };
+
+/** A head or an end of an HTTP exchange. */
+export interface HttpEntry extends Observation {
+  readonly k: "h";
   /** The number of the exchange. */
   readonly x: number;
   /** The head of the request or response, or how the exchange ended. */
@@ -184,14 +180,8 @@ export interface HttpEntry {
 }
 
 /** A lifecycle event of a side or of its connection. */
-export interface LifeEntry {
+export interface LifeEntry extends Observation {
   readonly k: "l";
-  /** The number of the observation. */
-  readonly n: number;
-  /** When it happened. */
-  readonly t: number;
-  /** The connection that it belongs to. */
-  readonly s: string;
   /** `partial`: a line is unfinished, and no more bytes arrive. */
   readonly ev:
     | "spawn"
