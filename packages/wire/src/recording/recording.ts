@@ -115,28 +115,21 @@ export class RecordingDecoder {
     if (bytes.length === 0) return;
     const read = readLine(bytes);
     if (read.says !== undefined) {
-      items.push({ damage: { ...place, says: read.says, torn: isLast } });
+      items.push({ damage: damageOf(place, read.says, isLast) });
       return;
     }
     const { entry, summed } = read;
-    const says = this.#outOfPlace(entry);
-    if (says !== undefined) {
-      items.push({ damage: { ...place, says, torn: false } });
+    const isFirst = !this.#begun;
+    this.#begun = true;
+    if (entry.k === "hdr" && !isFirst) {
+      items.push({ damage: damageOf(place, "it is a second header") });
       return;
     }
-    if (place.line === 1 && entry.k !== "hdr")
-      items.push({ damage: { ...place, says: "it is not a header, and a recording begins with one", torn: false } });
+    if (entry.k !== "hdr" && place.line === 1)
+      items.push({ damage: damageOf(place, "it is not a header, and a recording begins with one") });
     const unsummed = this.#missingSum(place, summed);
     if (unsummed !== undefined) items.push({ damage: unsummed });
     if (unsummed?.line !== place.line) items.push({ entry, place });
-  }
-
-  /** The fault of an entry in the wrong place: the header must come first, and only once. */
-  #outOfPlace(entry: Entry): string | undefined {
-    const isFirst = !this.#begun;
-    this.#begun = true;
-    if (entry.k === "hdr") return isFirst ? undefined : "it is a second header";
-    return undefined;
   }
 
   /** Either every line has a checksum or none has: a line without one was damaged. */
@@ -148,8 +141,12 @@ export class RecordingDecoder {
     // The damaged line is this one; or the first, if this is the second.
     const damaged = summed ? this.#unsummed : place;
     this.#unsummed = undefined;
-    return damaged && { ...damaged, says: "its checksum cannot be read", torn: false };
+    return damaged && damageOf(damaged, "its checksum cannot be read");
   }
+}
+
+function damageOf(place: LinePlace, says: string, torn = false): RecordingDamage {
+  return { ...place, says, torn };
 }
 
 interface ReadLine {
