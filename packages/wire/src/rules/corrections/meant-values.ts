@@ -118,12 +118,7 @@ export function asInputRequest(message: WireMessage, session: WireSession): Corr
   const params = nodeAt(node, "/params");
   const request = `{"method":"${method}"${params === undefined ? "" : `,"params":${literalOf(params, frame.bytes)}`}}`;
   const result = `{"resultType":"input_required","inputRequests":{"input-1":${request}}}`;
-  return {
-    is: "text",
-    start: node.start,
-    end: node.end,
-    text: `{"jsonrpc":"2.0","id":${asked.id},"result":${result}}`,
-  };
+  return replaced(node, "", `{"jsonrpc":"2.0","id":${asked.id},"result":${result}}`);
 }
 
 /** A part of a repeated request as the round before it has it. */
