@@ -1,6 +1,5 @@
 // The limits of model providers on the definition of a tool. A host passes definitions on to a model; a provider that refuses one
-// usually
-// refuses the whole request. Each line has the page of the provider, or the report with the error message of its API.
+// usually refuses the whole request. Each line has the page of the provider, or the report with the error message of its API.
 
 import { describeValue, isObject, type JsonObject, pointerToken } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
