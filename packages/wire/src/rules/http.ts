@@ -242,6 +242,11 @@ interface ExpectedStatus {
 /** No sentence gives these errors a status; servers send 400. */
 const customary: ExpectedStatus = { status: 400, by: { level: "may", page: `${httpPage}#sending-messages` } };
 
+/** The status 400, which a sentence of its own requires. */
+function badRequest(sentence: string, page: string): ExpectedStatus {
+  return { status: 400, by: { level: "must", sentence, page } };
+}
+
 /** The HTTP statuses of errors, by code. */
 const statuses: ReadonlyMap<unknown, ExpectedStatus> = new Map([
   [-32_700, customary],
@@ -249,34 +254,18 @@ const statuses: ReadonlyMap<unknown, ExpectedStatus> = new Map([
   [-32_601, { status: 404 }],
   [
     -32_020,
-    {
-      status: 400,
-      by: {
-        level: "must",
-        sentence:
-          "When rejecting a request due to header validation failure, servers MUST return HTTP status `400 Bad Request`",
-        page: `${httpPage}#server-validation`,
-      },
-    },
+    badRequest(
+      "When rejecting a request due to header validation failure, servers MUST return HTTP status `400 Bad Request`",
+      `${httpPage}#server-validation`,
+    ),
   ],
-  [
-    -32_021,
-    {
-      status: 400,
-      by: { level: "must", sentence: "On HTTP, the response status MUST be `400 Bad Request`.", page: "basic#meta" },
-    },
-  ],
+  [-32_021, badRequest("On HTTP, the response status MUST be `400 Bad Request`.", "basic#meta")],
   [
     -32_022,
-    {
-      status: 400,
-      by: {
-        level: "must",
-        sentence:
-          "it MUST respond with `400 Bad Request` and an `UnsupportedProtocolVersionError` listing its supported versions.",
-        page: `${httpPage}#protocol-version-header`,
-      },
-    },
+    badRequest(
+      "it MUST respond with `400 Bad Request` and an `UnsupportedProtocolVersionError` listing its supported versions.",
+      `${httpPage}#protocol-version-header`,
+    ),
   ],
 ]);
 
