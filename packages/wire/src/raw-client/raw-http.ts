@@ -232,7 +232,7 @@ class BodyReader {
   readonly #onFrame: (frame: BodyFrame) => void;
   readonly #onBytes: OnBytes | undefined;
   readonly #decoder = new TextDecoder();
-  #isOver = false;
+  isOver = false;
   text = "";
   /** Why the body broke off. */
   error: unknown;
@@ -246,10 +246,6 @@ class BodyReader {
 
   get isStream(): boolean {
     return this.#cutter.isStream;
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
   }
 
   /** Reads to the end, or with `onlyBeginning` up to the first event or 64 KiB. Never rejects: see `error`. */
@@ -275,12 +271,12 @@ class BodyReader {
   }
 
   async #next(): Promise<Uint8Array | undefined> {
-    return this.#isOver ? undefined : (await this.#source?.read())?.value;
+    return this.isOver ? undefined : (await this.#source?.read())?.value;
   }
 
   #finish(how: "ended" | "aborted"): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     const last = this.#cutter.end(how);
     if (last !== undefined) this.#onFrame(last);
   }
