@@ -15,10 +15,10 @@ import { headerOf } from "../conversation/exchange.js";
 import type { HttpExchange, WireMessage } from "../conversation/message.js";
 import { namedVersion, type WireSession } from "../conversation/session.js";
 import type { HttpEntry } from "../recording/entry.js";
-import { byEra, ofJson } from "./citations.js";
+import { byEra, isStateless, ofJson } from "./citations.js";
 import { header } from "./corrections/edits.js";
 import { argumentOf } from "./corrections/meant-values.js";
-import { eventStream, httpPage, isMcp, isStateless, isStreamable, json, mediaType, onSending, takes } from "./http.js";
+import { eventStream, httpPage, isMcp, isStreamable, json, mediaType, onSending, takes } from "./http.js";
 import type { Clause, Finding, Rule } from "./rule.js";
 
 /** The rules on the headers of Streamable HTTP. */

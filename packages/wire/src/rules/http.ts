@@ -1,7 +1,7 @@
 import { describeValue, type Revision } from "@parlance/mcp/protocol";
 import { asksNothing, headerOf, isTaken } from "../conversation/exchange.js";
 import type { HttpExchange } from "../conversation/message.js";
-import { byEra, onAllMessages, type PageOf } from "./citations.js";
+import { byEra, isStateless, onAllMessages, type PageOf } from "./citations.js";
 import { header, nothing } from "./corrections/edits.js";
 import { notJson } from "./framing.js";
 import { errorCode } from "./json-rpc.js";
@@ -276,11 +276,6 @@ function isSameHost(origin: string, host: string | undefined): boolean {
 /** Whether a revision has Streamable HTTP. */
 export function isStreamable({ facts }: Revision): boolean {
   return facts.httpBinding !== "http+sse";
-}
-
-/** Whether every POST is independent, without a session. */
-export function isStateless({ facts }: Revision): boolean {
-  return facts.httpBinding === "stateless";
 }
 
 /** Whether an exchange belongs to MCP: a proxy also sees metadata, tokens and pages. */

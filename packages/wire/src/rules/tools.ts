@@ -12,7 +12,7 @@ import { type CompiledSchema, compile, SchemaError, type SchemaFault } from "@pa
 import type { WireMessage } from "../conversation/message.js";
 import type { ListedTool, WireSession } from "../conversation/session.js";
 import { valueAt } from "../json/json-node.js";
-import { inSchema } from "./citations.js";
+import { inSchema, isStateless } from "./citations.js";
 import { firstThatKeeps, meantValues, renamed, replaced, sameWords, without } from "./corrections/edits.js";
 import { meantInputSchemas, meantTypes, structureInText } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
@@ -201,7 +201,7 @@ export const toolRules: readonly Rule[] = [
     kinds: ["res"],
     methods: [methods.listTools],
     demands: "An argument with x-mcp-header is a string, an integer or a boolean, and its header is unique",
-    applies: ({ facts }) => facts.httpBinding === "stateless",
+    applies: isStateless,
     sentence: "MUST only be applied to parameters with primitive types (integer, string, boolean).",
     page: "server/tools#x-mcp-header",
     correct: (faulty) =>
