@@ -401,7 +401,7 @@ const longestLine = 1024 * 1024;
 const token = /[ \t\r]+|[,:]|(?<open>[{[])|(?<close>[}\]])|"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null/y;
 
 /** Recognizes lines that are pieces of one pretty-printed JSON text. */
-export class Continuation {
+class Continuation {
   #first: Frame | undefined;
   /** The number of open objects and arrays. */
   #depth = 0;
