@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
-import type { Sender } from "../recording/frame.js";
+import { otherSide, type Sender } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import type { OpenOperation, Pairing, RecordedOperation, WireMessage } from "./message.js";
 import { SettledOperation } from "./settled-operation.js";
@@ -246,11 +246,6 @@ function isReplacedBy({ frame }: WireMessage, original: WireMessage): boolean {
 function replace<Item>(items: Item[], item: Item, by: Item): void {
   const at = items.indexOf(item);
   if (at >= 0) items[at] = by;
-}
-
-/** The side that receives what a side sends. */
-export function otherSide(side: Sender): Sender {
-  return side === "client" ? "server" : "client";
 }
 
 /** The `_meta` of params or of a result. */

@@ -2,10 +2,9 @@ import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods } from "@parlance/mcp/protocol";
 import { literalOf } from "../json/json-node.js";
 import type { Entry, HttpEntry, LifeEntry, RecorderRuleEntry } from "../recording/entry.js";
-import { type Frame, type Sender, senderOf } from "../recording/frame.js";
+import { type Frame, otherSide, type Sender, senderOf } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
 import { keyOfId, type RecordedOperation, type WireMessage } from "./message.js";
-import { otherSide } from "./operations.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
 

@@ -1,6 +1,6 @@
 import { isObject, methods, type Revision } from "@parlance/mcp/protocol";
 import type { FrameEntry } from "../recording/entry.js";
-import { Frame, type Sender } from "../recording/frame.js";
+import { directionOf, Frame, otherSide, type Sender } from "../recording/frame.js";
 import { type MessageContext, type RecordedOperation, WireMessage } from "./message.js";
 
 /** Requests that are kept complete: their results change the session, or they start a subscription. There are few of them. */
@@ -91,7 +91,7 @@ export class SettledOperation implements RecordedOperation {
 
   get answer(): WireMessage {
     const answer = this.#message(
-      this.#from === "client" ? "server" : "client",
+      otherSide(this.#from),
       { n: this.#answered, t: this.#answeredAt, req: this.#answeredOn },
       `"${this.#member}":{}`,
     );
@@ -107,7 +107,7 @@ export class SettledOperation implements RecordedOperation {
     const raw = `{"jsonrpc":"2.0","id":${this.#id},${members}}`;
     const place = { s: this.#session, ch: this.#channel, len: raw.length, nl: "" } as const;
     const on = req === undefined ? {} : { req };
-    const frame = new Frame({ k: "f", n, t, d: from === "client" ? "c2s" : "s2c", ...place, ...on, raw });
+    const frame = new Frame({ k: "f", n, t, d: directionOf(from), ...place, ...on, raw });
     const context: MessageContext = {
       revision: this.#revision,
       phase: "ready",

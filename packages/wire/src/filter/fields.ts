@@ -2,7 +2,7 @@ import { isObject, methods } from "@parlance/mcp/protocol";
 import type { WireMessage } from "../conversation/message.js";
 import { latencyOf, pairOf, type Row, type RowKind, rowKinds, sizeOf } from "../conversation/row.js";
 import { literalOf } from "../json/json-node.js";
-import { bytesOf, type Frame } from "../recording/frame.js";
+import { bytesOf, directionOf, type Frame } from "../recording/frame.js";
 import { levels, type Verdict } from "../rules/rule.js";
 
 /** The unit of a numeric field. */
@@ -53,7 +53,12 @@ export const fields: ReadonlyMap<string, Field> = new Map(
       says: "time in seconds since the recording began",
       read: ({ row }) => row.at,
     },
-    dir: { kind: "text", values: ["c2s", "s2c"], says: "direction", read: ({ row }) => direction(row) },
+    dir: {
+      kind: "text",
+      values: ["c2s", "s2c"],
+      says: "direction",
+      read: ({ row: { from } }) => from && directionOf(from),
+    },
     kind: { kind: "text", values: [...rowKinds, "inject"], says: "what it is", read: kindsOf },
     method: { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf },
     tool: { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) },
@@ -117,10 +122,6 @@ function headerField(name: string): TextField {
 function headersOf({ entry, exchange, from }: Row): readonly (readonly [string, string])[] {
   if (entry.k === "h") return entry.headers ?? [];
   return (from === "client" ? exchange?.request : exchange?.response)?.headers ?? [];
-}
-
-function direction({ from }: Row): string | undefined {
-  return from && (from === "client" ? "c2s" : "s2c");
 }
 
 function kindsOf({ row, message }: Subject): string | readonly string[] {

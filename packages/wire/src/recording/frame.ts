@@ -81,6 +81,16 @@ export function senderOf(direction: Direction): Sender {
   return direction === "c2s" ? "client" : "server";
 }
 
+/** The side that receives what a side sends. */
+export function otherSide(side: Sender): Sender {
+  return side === "client" ? "server" : "client";
+}
+
+/** The direction of what a side sends. */
+export function directionOf(side: Sender): Direction {
+  return side === "client" ? "c2s" : "s2c";
+}
+
 /**
  * The bytes that a line of a recording holds; empty for invalid base64.
  *

@@ -1,6 +1,6 @@
 import { type Channel, type Clock, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import type { Direction, Entry } from "./entry.js";
-import type { Sender } from "./frame.js";
+import type { Entry } from "./entry.js";
+import { directionOf, otherSide, type Sender } from "./frame.js";
 
 /** Options of a recorded channel. */
 export interface RecordOptions {
@@ -27,13 +27,11 @@ export function recordChannel(
   { side = "client", clock = performance }: RecordOptions = {},
 ): Channel {
   const began = clock.now();
-  const [sent, received]: readonly Direction[] = side === "client" ? ["c2s", "s2c"] : ["s2c", "c2s"];
   let n = 0;
   return tapChannel(channel, (tapped) => {
     n += 1;
-    const d = tapped.kind === "sent" ? sent : received;
-    const entry = entryOf(tapped, { n, s: "1", t: clock.now() - began, d: d ?? "c2s" });
-    return onEntry(entry);
+    const d = directionOf(tapped.kind === "sent" ? side : otherSide(side));
+    return onEntry(entryOf(tapped, { n, s: "1", t: clock.now() - began, d }));
   });
 }
 

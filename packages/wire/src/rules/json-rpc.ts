@@ -1,10 +1,9 @@
 import { codes } from "@parlance/mcp/jsonrpc";
 import { describeValue, isObject, isProtocolMethod, type Revision } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
-import { otherSide } from "../conversation/operations.js";
 import type { WireSession } from "../conversation/session.js";
 import { nodeAt } from "../json/json-node.js";
-import type { Sender } from "../recording/frame.js";
+import { otherSide, type Sender } from "../recording/frame.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
 import { put, replaced, unusedNumber, without } from "./corrections/edits.js";
 import { meantError, meantResult } from "./corrections/meant-values.js";

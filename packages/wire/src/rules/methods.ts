@@ -8,7 +8,7 @@ import {
   revisions,
 } from "@parlance/mcp/protocol";
 import type { MessageKind, WireMessage } from "../conversation/message.js";
-import { otherSide } from "../conversation/operations.js";
+import { otherSide } from "../recording/frame.js";
 import { byEra, inSchema, isStateless, negotiated, ofSchema } from "./citations.js";
 import { replaced, sameWords } from "./corrections/edits.js";
 import type { Correction, Faulty, Rule } from "./rule.js";

@@ -1,8 +1,8 @@
 import { describeValue, isObject, methods, notifications } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
-import { metaOf, otherSide } from "../conversation/operations.js";
+import { metaOf } from "../conversation/operations.js";
 import { literalOf, nodeAt } from "../json/json-node.js";
-import type { Frame } from "../recording/frame.js";
+import { type Frame, otherSide } from "../recording/frame.js";
 import { byEra, isStateless, type PageOf } from "./citations.js";
 import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";

@@ -2,10 +2,9 @@
 
 import { isObject } from "@parlance/mcp/protocol";
 import { type RecordedOperation, WireMessage } from "../../conversation/message.js";
-import { otherSide } from "../../conversation/operations.js";
 import type { WireSession } from "../../conversation/session.js";
 import { type JsonMember, type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
-import { Frame, joined, recordedBytes, type Sender } from "../../recording/frame.js";
+import { Frame, joined, otherSide, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
 /** The correction of a rule that forbids the frame. */
