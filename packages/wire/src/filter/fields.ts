@@ -156,8 +156,7 @@ function uriOf({ message }: Subject): string | undefined {
 function verdictsOf({ row, message }: Subject): readonly Verdict[] {
   const { verdicts } = row;
   if (verdicts.length === 0 || message === undefined || message.pointer === "") return verdicts;
-  const { pointer: own } = message;
-  return verdicts.filter(({ pointer }) => pointer === undefined || pointer === own || pointer.startsWith(`${own}/`));
+  return verdicts.filter(({ pointer }) => pointer === undefined || message.holds(pointer));
 }
 
 function verdictWords(subject: Subject): string | readonly string[] | undefined {
