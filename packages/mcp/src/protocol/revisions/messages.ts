@@ -6,7 +6,7 @@ import type { ParamsByMethod, ParamsByNotification } from "../method-params.js";
 import type { Method, NotificationMethod } from "../methods.js";
 import { describeFault, describeValue } from "../shapes/shape-fault.js";
 import type { Implementation } from "../types/implementation.js";
-import { revisionOf, revisions, versions } from "./all.js";
+import { knownRevision, revisions } from "./all.js";
 import type { BySender, Revision } from "./revision.js";
 import { checkShape, type MessagePart } from "./shapes.js";
 
@@ -49,10 +49,7 @@ export interface Messages {
  * @throws RangeError for an unknown revision
  */
 export function messagesOf(version: string, options: MessageOptions = {}): Messages {
-  const revision = revisionOf(version);
-  if (revision === undefined) {
-    throw new RangeError(`Unknown protocol revision ${JSON.stringify(version)}: use one of ${versions.join(", ")}`);
-  }
+  const revision = knownRevision(version);
   return {
     revision,
     request(id, method, ...[params]) {
