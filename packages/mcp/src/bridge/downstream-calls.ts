@@ -1,8 +1,8 @@
+import type { JsonObject } from "../base/json.js";
 import { readChange } from "../client/subscriptions/follow.js";
 import type { Subscription } from "../client/subscriptions/subscription.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
-import type { JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";

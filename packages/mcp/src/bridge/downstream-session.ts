@@ -1,10 +1,10 @@
+import { isObject, type JsonObject } from "../base/json.js";
 import { objectResult } from "../client/session/client-session.js";
 import type { Subscription } from "../client/subscriptions/subscription.js";
 import type { RemoteCall } from "../jsonrpc/call.js";
 import { invalidParams, LocalError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { isProtocolNotification } from "../protocol/revisions/all.js";
 import type { Revision } from "../protocol/revisions/revision.js";

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
 import { sleep } from "../jsonrpc/sleep.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import type { ClientRequest } from "../server/input/input-request.js";
 import { readResponses, refusedState } from "../server/input/replay.js";
 import { canonical } from "../server/input/request-state.js";

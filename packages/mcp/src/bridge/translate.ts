@@ -1,8 +1,8 @@
+import { isObject, type JsonObject } from "../base/json.js";
 import type { ServerDescription } from "../client/session/client-session.js";
 import { codes, type LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { specCodes } from "../protocol/errors.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import { inputCall } from "../client/input/input-call.js";
 import type { InputResponder, ServerDescription, SessionCall } from "../client/session/client-session.js";
 import type { OpenOptions, SessionOpener } from "../client/session/open-session.js";
@@ -10,7 +11,6 @@ import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import { sleep } from "../jsonrpc/sleep.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { isAdvertised } from "../protocol/method-capabilities.js";
 import { notifications } from "../protocol/methods.js";

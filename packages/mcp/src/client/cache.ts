@@ -1,9 +1,9 @@
 import type { MembersOf } from "../base/check-members.js";
 import type { Clock } from "../base/clock.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import { codes, HookError, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { cacheable, notifications } from "../protocol/methods.js";
 import { changingLists } from "../protocol/types/subscriptions.js";
 import type { SessionCall } from "./session/client-session.js";

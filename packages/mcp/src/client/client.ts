@@ -1,9 +1,9 @@
 import { checkMembers, type MembersOf } from "../base/check-members.js";
 import { foreignMembers } from "../base/foreign-members.js";
+import { isObject, type JsonObject } from "../base/json.js";
 import type { CallOptions } from "../jsonrpc/call.js";
 import type { Closed, ConnectionState } from "../jsonrpc/connection.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import type { ParamsByMethod, ResultByMethod } from "../protocol/method-params.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { CompleteResult, CompletionReference } from "../protocol/types/completion.js";

@@ -1,8 +1,7 @@
-import { kindOf, pointerToken } from "../base/json.js";
+import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "./capabilities.js";
-import { isObject, type JsonObject } from "./json.js";
 import type { Implementation } from "./types/implementation.js";
 import { isLoggingLevel, type LoggingLevel } from "./types/logging.js";
 import { isProgressToken, type ProgressToken } from "./types/progress.js";

@@ -1,5 +1,5 @@
+import { isObject } from "../base/json.js";
 import type { ServerCapabilities } from "./capabilities.js";
-import { isObject } from "./json.js";
 import { methods } from "./methods.js";
 
 /**

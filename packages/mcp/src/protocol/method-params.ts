@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.js";
+import type { JsonObject } from "../base/json.js";
 import type { CancelledParams } from "./types/cancelled.js";
 import type { CompleteParams, CompleteResult } from "./types/completion.js";
 import type { DiscoverResult } from "./types/discover.js";

@@ -1,6 +1,6 @@
+import { isObject } from "../base/json.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
 import { catalogueCodes } from "../protocol/errors.js";
-import { isObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import type { Operation } from "./servable.js";

@@ -1,10 +1,10 @@
 import type { MembersOf } from "../base/check-members.js";
+import type { JsonObject } from "../base/json.js";
 import { andThen, isPromise, markHandled } from "../base/maybe-promise.js";
 import { methodNotFound } from "../jsonrpc/errors.js";
 import { guarded, inHook } from "../jsonrpc/hooks.js";
 import { faultOf } from "../jsonrpc/report.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import type { JsonObject } from "../protocol/json.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { type Middleware, MiddlewareChain, wrapped } from "../session/middleware.js";
 import { type ErrorCodes, failedTool, isFailedTool, specified } from "./error-codes.js";

@@ -1,10 +1,9 @@
 import type { Clock } from "../base/clock.js";
-import { isObject, kindOf } from "../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../base/json.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../jsonrpc/call.js";
 import type { ErrorObject, Params } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
-import type { JsonObject } from "../protocol/json.js";
 import type { MirroredParam } from "../protocol/mirrored-params.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import type { Implementation } from "../protocol/types/implementation.js";

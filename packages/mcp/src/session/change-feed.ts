@@ -1,7 +1,7 @@
+import type { JsonObject } from "../base/json.js";
 import type { Authentication } from "../jsonrpc/call.js";
 import { answered } from "../jsonrpc/hooks.js";
 import type { Reporter } from "../jsonrpc/report.js";
-import type { JsonObject } from "../protocol/json.js";
 import { type NotificationMethod, notifications } from "../protocol/methods.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
 

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { excerpt } from "../jsonrpc/report.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import { involvesTools } from "../protocol/sampling-checks.js";

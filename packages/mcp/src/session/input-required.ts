@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../base/json.js";
 import { LocalError } from "../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../protocol/json.js";
 import { methods } from "../protocol/methods.js";
 
 /** The methods whose result may request input. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr */

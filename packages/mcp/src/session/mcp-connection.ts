@@ -1,10 +1,10 @@
 // The rules of MCP for a JSON-RPC connection, on both sides.
 
+import { isObject } from "../base/json.js";
 import type { Lossy } from "../jsonrpc/calls/outbox.js";
 import type { Params } from "../jsonrpc/message.js";
 import { mcpBatchProfile, mcpProfile, type Profile } from "../jsonrpc/profile.js";
 import type { Cancellation } from "../jsonrpc/routing.js";
-import { isObject } from "../protocol/json.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";

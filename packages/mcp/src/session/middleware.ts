@@ -1,5 +1,4 @@
-import { kindOf } from "../base/json.js";
-import type { JsonObject } from "../protocol/json.js";
+import { type JsonObject, kindOf } from "../base/json.js";
 
 /** Runs a call, with its params and result in the newest shape. */
 interface RunCall<Context> {

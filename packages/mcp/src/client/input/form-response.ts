@@ -1,7 +1,7 @@
 import { escapeControls } from "../../base/escape-controls.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { codes, invalidParams, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import type { ElicitResult } from "../../protocol/types/elicitation.js";
 import { compile } from "../../schema/compile.js";
 import { SchemaError } from "../../schema/schema-error.js";

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { codes, RpcError, thrownText } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import { sleep } from "../../jsonrpc/sleep.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { asksForInput, maxRounds, type OpenInputRequest, readRequiredInput } from "../../session/input-required.js";
 import type { AcceptedRequest, InputResponder, SessionCall } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";

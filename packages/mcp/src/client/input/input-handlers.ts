@@ -1,10 +1,10 @@
 import type { MembersOf } from "../../base/check-members.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { type MaybePromise, markHandled } from "../../base/maybe-promise.js";
 import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type ClientCapabilities, mergeCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import { samplingFaults } from "../../protocol/sampling-checks.js";

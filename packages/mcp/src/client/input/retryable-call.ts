@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../base/json.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { LocalError, type LocalReason } from "../../jsonrpc/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import type { SessionCall } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";
 

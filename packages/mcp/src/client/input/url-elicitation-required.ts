@@ -1,6 +1,6 @@
 import { deferred } from "../../base/deferred.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { HookError, LocalError, RpcError } from "../../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import type { InputResponder, UrlElicitationOutcome } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";

@@ -1,4 +1,5 @@
 import type { MembersOf } from "../../base/check-members.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { Call } from "../../jsonrpc/call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../../jsonrpc/connection.js";
@@ -8,7 +9,6 @@ import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile, mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import type { Report } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import { isProtocolMethod } from "../../protocol/revisions/all.js";

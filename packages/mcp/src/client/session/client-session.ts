@@ -1,4 +1,4 @@
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import type { ConnectionState, Remote } from "../../jsonrpc/connection.js";
@@ -6,7 +6,6 @@ import { LocalError } from "../../jsonrpc/errors.js";
 import { RawJson } from "../../jsonrpc/message.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { ClientCapabilities, ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import type { Era, Revision } from "../../protocol/revisions/revision.js";

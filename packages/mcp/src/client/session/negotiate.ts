@@ -1,8 +1,8 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { excerpt, type Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { versionAliases } from "../../protocol/revisions/aliases.js";
 import { handshakeVersions, latestHandshake, revisionOf, statelessVersions } from "../../protocol/revisions/all.js";

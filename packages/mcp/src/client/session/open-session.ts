@@ -1,5 +1,5 @@
 import type { MembersOf } from "../../base/check-members.js";
-import { kindOf } from "../../base/json.js";
+import { type JsonObject, kindOf } from "../../base/json.js";
 import { isPromise } from "../../base/maybe-promise.js";
 import { longestTimer, settlesWithin } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
@@ -9,7 +9,6 @@ import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { answered, reporterOf } from "../../jsonrpc/hooks.js";
 import { peerSettings } from "../../jsonrpc/peer-settings.js";
 import { specCodes } from "../../protocol/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { latest } from "../../protocol/revisions/all.js";
 import type { Era, Revision } from "../../protocol/revisions/revision.js";

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import type { JsonObject } from "../../base/json.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
@@ -10,7 +11,6 @@ import type { Reporter } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
 import { sleep } from "../../jsonrpc/sleep.js";
 import { steadyClock } from "../../jsonrpc/steady-clock.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { LoggingLevel } from "../../protocol/types/logging.js";

@@ -1,10 +1,10 @@
 import type { Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import { isObject } from "../../base/json.js";
 import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import type { Params } from "../../jsonrpc/message.js";
-import { isObject } from "../../protocol/json.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import type { SubscriptionFilter } from "../../protocol/types/subscriptions.js";

@@ -1,5 +1,5 @@
+import { isObject } from "../../base/json.js";
 import type { Params } from "../../jsonrpc/message.js";
-import { isObject } from "../../protocol/json.js";
 import { notifications } from "../../protocol/methods.js";
 import { changingLists, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";

@@ -1,8 +1,8 @@
 import { escapeControls } from "../../base/escape-controls.js";
+import type { JsonObject } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { excerpt, type Reporter } from "../../jsonrpc/report.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { CallToolResult, Tool } from "../../protocol/types/tools.js";
 import { type CompiledSchema, compile } from "../../schema/compile.js";

@@ -1,9 +1,8 @@
 import { foreignMembers } from "../../base/foreign-members.js";
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { OutOfBounds } from "../../jsonrpc/codec/decode.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import type { Method } from "../../protocol/methods.js";
 import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 

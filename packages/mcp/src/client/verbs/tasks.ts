@@ -1,7 +1,6 @@
-import { kindOf } from "../../base/json.js";
+import { isObject, kindOf } from "../../base/json.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { sleep } from "../../jsonrpc/sleep.js";
-import { isObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../protocol/types/tasks.js";
 import type { CallToolResult } from "../../protocol/types/tools.js";

@@ -1,7 +1,6 @@
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { TaskState } from "../../protocol/types/tasks.js";
 import type { CallToolResult, Tool } from "../../protocol/types/tools.js";

@@ -1,9 +1,9 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { objectResult, type ServerRemote } from "../../client/session/client-session.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { type MirroredParam, mirrorOf, readMirroredParams } from "../../protocol/mirrored-params.js";

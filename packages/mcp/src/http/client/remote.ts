@@ -1,5 +1,6 @@
 import { setBackgroundTimer, type Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import type { JsonObject } from "../../base/json.js";
 import type { ClientConnectionOptions } from "../../client/session/client-connection.js";
 import type { ServerRemote } from "../../client/session/client-session.js";
 import { Caller } from "../../jsonrpc/calls/caller.js";
@@ -17,7 +18,6 @@ import { mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import { type NotificationListener, realNames } from "../../jsonrpc/routing.js";
 import { encodeHeaderValue } from "../../protocol/header-values.js";
 import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { readProtocolVersion } from "../../protocol/meta.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import { revisionOf } from "../../protocol/revisions/all.js";

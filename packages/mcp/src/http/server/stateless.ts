@@ -1,3 +1,4 @@
+import { isObject } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import type { Call } from "../../jsonrpc/call.js";
 import { codes, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
@@ -5,7 +6,6 @@ import type { RpcRequest } from "../../jsonrpc/message.js";
 import { specCodes } from "../../protocol/errors.js";
 import { decodeHeaderValue } from "../../protocol/header-values.js";
 import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
-import { isObject } from "../../protocol/json.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { isMirrored } from "../../protocol/mirrored-params.js";

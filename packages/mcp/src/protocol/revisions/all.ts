@@ -1,5 +1,5 @@
+import { isObject } from "../../base/json.js";
 import { type CodeReading, readingsOf } from "../errors.js";
-import { isObject } from "../json.js";
 import type { Method, NotificationMethod } from "../methods.js";
 import { type BySender, type Era, publish, type Revision } from "./revision.js";
 import { v2026_07_28 as newest } from "./v2026-07-28.js";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { membersOf, tagsOf, typeOf } from "../shapes/named-types.js";
 import type { Shape, TaggedShape, Types } from "../shapes/shape.js";
 

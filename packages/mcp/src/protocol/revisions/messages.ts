@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { notification, type RpcNotification, type RpcRequest, request } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../capabilities.js";
-import { isObject, type JsonObject } from "../json.js";
 import { metaKeys } from "../meta.js";
 import type { ParamsByMethod, ParamsByNotification } from "../method-params.js";
 import type { Method, NotificationMethod } from "../methods.js";

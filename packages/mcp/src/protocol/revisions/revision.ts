@@ -1,4 +1,4 @@
-import { isObject } from "../json.js";
+import { isObject } from "../../base/json.js";
 import { amendTypes, membersOf, type TypeChange } from "../shapes/named-types.js";
 import { ref, type Shape, type Types } from "../shapes/shape.js";
 import { Converter, inOrder, keep, type Reshape, renamed, without } from "./conversion.js";

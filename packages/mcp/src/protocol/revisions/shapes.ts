@@ -1,4 +1,4 @@
-import { isObject } from "../json.js";
+import { isObject } from "../../base/json.js";
 import { type Checker, faultsOf, ShapeCompiler } from "../shapes/checker.js";
 import { any, integer, object, optional, type Shape, string } from "../shapes/shape.js";
 import { describeValue, type ShapeFault } from "../shapes/shape-fault.js";

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { ExactNumber } from "../../jsonrpc/message.js";
-import { isObject, type JsonObject } from "../json.js";
 import { isObjectSchema } from "../types/tools.js";
 import { without } from "./conversion.js";
 

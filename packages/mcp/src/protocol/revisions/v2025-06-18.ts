@@ -1,7 +1,7 @@
 // Removes batches; adds elicitation, structured tool output, resource links, titles, and `_meta` on all listed items.
 // https://modelcontextprotocol.io/specification/2025-06-18/changelog
 
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 import { methods } from "../methods.js";
 import {
   anyOf,

@@ -2,8 +2,8 @@
 // streams.
 // https://modelcontextprotocol.io/specification/2025-11-25/changelog
 
+import { isObject, type JsonObject } from "../../base/json.js";
 import { specCodes } from "../errors.js";
-import { isObject, type JsonObject } from "../json.js";
 import { methods, notifications } from "../methods.js";
 import {
   anyOf,

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.js";
 import type { Id } from "../../jsonrpc/message.js";
-import type { JsonObject } from "../json.js";
 
 /** Params of `notifications/cancelled`. */
 export interface CancelledParams {

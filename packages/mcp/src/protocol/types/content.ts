@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 
 /** The author or the audience of a message. */
 export type Role = "user" | "assistant";

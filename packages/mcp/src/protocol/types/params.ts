@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 
 /** Members that the params of every request may have. Each revision adds its own `_meta` keys. */
 export interface RequestParams {

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.js";
 import { ExactNumber } from "../../jsonrpc/message.js";
-import type { JsonObject } from "../json.js";
 
 /** Chosen by the caller, and unique among its running requests. */
 export type ProgressToken = string | number;

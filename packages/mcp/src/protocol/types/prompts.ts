@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 import type { BaseMetadata, ContentBlock, Icon, Role } from "./content.js";
 import type { InputResponseParams } from "./params.js";
 import type { PaginatedResult, Result } from "./result.js";

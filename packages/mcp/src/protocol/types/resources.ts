@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 import type { Annotations, BaseMetadata, Icon, Resource, ResourceContents } from "./content.js";
 import type { InputResponseParams, RequestParams } from "./params.js";
 import type { CacheableResult, PaginatedResult } from "./result.js";

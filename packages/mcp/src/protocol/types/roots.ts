@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 
 /** A directory or file that a server may work in. */
 export interface Root {

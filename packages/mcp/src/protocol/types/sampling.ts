@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.js";
 import type { RequestParams } from "./params.js";
 import type { Tool } from "./tools.js";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.js";
+import type { JsonObject } from "../../base/json.js";
 import { methods, type NotificationMethod, notifications } from "../methods.js";
 import type { RequestParams } from "./params.js";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { BaseMetadata, ContentBlock, Icon } from "./content.js";
 import type { InputResponseParams } from "./params.js";
 import type { PaginatedResult, Result } from "./result.js";

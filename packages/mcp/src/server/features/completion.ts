@@ -1,9 +1,8 @@
 import { didYouMean } from "../../base/did-you-mean.js";
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { invalidParams, type ParamsFault, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { shapeFault, unsendable } from "../../protocol/sendable.js";
 import type { CompleteResult } from "../../protocol/types/completion.js";

@@ -1,8 +1,7 @@
 import { requireFunction } from "../../base/check-members.js";
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen } from "../../base/maybe-promise.js";
 import { RawJson } from "../../jsonrpc/message.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { jsonFault, metaFault, unsendable } from "../../protocol/sendable.js";
 import type { Operation } from "../servable.js";

@@ -1,6 +1,6 @@
 import type { MembersOf } from "../../base/check-members.js";
+import type { JsonObject } from "../../base/json.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import type { JsonObject } from "../../protocol/json.js";
 import type { CacheableResult } from "../../protocol/types/result.js";
 import type { Changes } from "../../session/change-feed.js";
 import type { ErrorCodes } from "../error-codes.js";

@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../base/json.js";
 import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import type { CacheHints } from "./feature.js";
 
 /** The names of a list on the wire. */

@@ -1,9 +1,8 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { invalidParams, invalidParamsOf, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { methods } from "../../protocol/methods.js";

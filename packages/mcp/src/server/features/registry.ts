@@ -1,6 +1,6 @@
+import type { JsonObject } from "../../base/json.js";
 import { type Authentication, identityOf } from "../../jsonrpc/call.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
-import type { JsonObject } from "../../protocol/json.js";
 import type { ChangeVisibility } from "../../session/change-feed.js";
 import type { ScopedDefinition } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";

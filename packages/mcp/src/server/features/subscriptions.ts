@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { codes, invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { metaKeys } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { changingLists, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";

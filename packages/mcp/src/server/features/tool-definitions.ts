@@ -1,5 +1,5 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { type MirroredParam, readMirroredParams } from "../../protocol/mirrored-params.js";

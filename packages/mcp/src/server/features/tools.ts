@@ -1,9 +1,8 @@
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
 import { encodeValue } from "../../jsonrpc/codec/encode.js";
 import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import {
   contentFault,

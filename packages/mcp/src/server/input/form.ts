@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../protocol/json.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 
 /** The keywords that the specification allows for a field of a form, by its type. */
 const keywords: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../protocol/json.js";
+import type { JsonObject } from "../../base/json.js";
 
 /** A request to the client: its method, and its params in the newest shape. */
 export interface ClientRequest {

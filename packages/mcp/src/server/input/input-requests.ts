@@ -1,7 +1,6 @@
-import { isObject, kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { invalidParamsOf, type ParamsFault } from "../../jsonrpc/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import { samplingFaults } from "../../protocol/sampling-checks.js";
 import { withEncodedMessages } from "../../protocol/sendable.js";

@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { LocalError } from "../../jsonrpc/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import type { InputRequests, InputResponses } from "./input-request.js";

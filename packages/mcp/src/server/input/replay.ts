@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { maxRounds } from "../../session/input-required.js";
 import type { Input } from "./input.js";
 import type { ClientRequest, InputRequests, InputResponses } from "./input-request.js";

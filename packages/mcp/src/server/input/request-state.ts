@@ -1,7 +1,7 @@
 import type { MembersOf } from "../../base/check-members.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 
 /** Stores the state of a call between two rounds at the client, encrypted and authenticated. */
 export interface StateSeal {

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from "../../base/json.js";
 import { codes, RpcError } from "../../jsonrpc/errors.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
 import { readDeclared, requiredForInput } from "../../session/input-methods.js";

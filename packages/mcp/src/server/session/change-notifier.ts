@@ -1,9 +1,9 @@
 import { type ByteBudget, weightOfValue } from "../../base/byte-budget.js";
+import type { JsonObject } from "../../base/json.js";
 import type { Authentication } from "../../jsonrpc/call.js";
 import { tooManyBytes } from "../../jsonrpc/calls/responder.js";
 import { invalidParams, RpcError } from "../../jsonrpc/errors.js";
 import type { Reporter } from "../../jsonrpc/report.js";
-import type { JsonObject } from "../../protocol/json.js";
 import type { NotificationMethod } from "../../protocol/methods.js";
 import { type Change, ChangeFeed, type ChangeSource, type FeedListener } from "../../session/change-feed.js";
 import type { NegotiatedSession } from "./negotiated-session.js";

@@ -1,7 +1,6 @@
-import { kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { progressTokenFaults, readMeta } from "../../protocol/meta.js";
 import { unadvertisedMethods } from "../../protocol/method-capabilities.js";
 import { methods } from "../../protocol/methods.js";

@@ -1,4 +1,5 @@
 import { bindMethods } from "../../base/bound-methods.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { encodeValue } from "../../jsonrpc/codec/encode.js";
@@ -6,7 +7,6 @@ import { LocalError, RpcError, codes as rpcCodes } from "../../jsonrpc/errors.js
 import { type Id, type Params, RawJson } from "../../jsonrpc/message.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { metaKeys } from "../../protocol/meta.js";
 import { requireMetaKeys } from "../../protocol/meta-keys.js";
 import { cacheable, notifications } from "../../protocol/methods.js";

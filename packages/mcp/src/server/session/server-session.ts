@@ -1,5 +1,6 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
 import type { Clock } from "../../base/clock.js";
+import { isObject, type JsonObject } from "../../base/json.js";
 import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { toErrorObject } from "../../jsonrpc/calls/responder.js";
@@ -8,7 +9,6 @@ import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from
 import { guarded } from "../../jsonrpc/hooks.js";
 import type { ErrorObject, Params } from "../../jsonrpc/message.js";
 import { faultOf, type Reporter } from "../../jsonrpc/report.js";
-import { isObject, type JsonObject } from "../../protocol/json.js";
 import { namesRevision, readRequestMeta } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { latest, latestHandshake } from "../../protocol/revisions/all.js";

@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../base/json.js";
 import { andThen } from "../../base/maybe-promise.js";
 import type { Call, Exchange } from "../../jsonrpc/call.js";
 import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
-import type { JsonObject } from "../../protocol/json.js";
 import { metaKeys, type RequestMeta, readRequestMeta } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import { isProtocolMethod, revisionOf, versions } from "../../protocol/revisions/all.js";

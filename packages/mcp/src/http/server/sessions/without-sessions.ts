@@ -1,3 +1,4 @@
+import { isObject } from "../../../base/json.js";
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { repeatedId } from "../../../jsonrpc/batch.js";
 import type { Call } from "../../../jsonrpc/call.js";
@@ -7,7 +8,6 @@ import { isRequest, type Message, type RpcRequest } from "../../../jsonrpc/messa
 import { responseToProblem } from "../../../jsonrpc/peer-settings.js";
 import { mcpProfile, type Profile } from "../../../jsonrpc/profile.js";
 import { specCodes } from "../../../protocol/errors.js";
-import { isObject } from "../../../protocol/json.js";
 import { defaultHttpRevision, statelessVersions } from "../../../protocol/revisions/all.js";
 import { callSessionless } from "../../../server/session/stateless-server.js";
 import { profileOf } from "../../../session/mcp-connection.js";

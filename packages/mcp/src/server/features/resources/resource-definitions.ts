@@ -1,9 +1,8 @@
 import { encodeBase64 } from "../../../base/base64.js";
 import { checkMembers, type MembersOf } from "../../../base/check-members.js";
-import { kindOf } from "../../../base/json.js";
+import { isObject, type JsonObject, kindOf } from "../../../base/json.js";
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { type ParamsFault, wrongKind } from "../../../jsonrpc/errors.js";
-import { isObject, type JsonObject } from "../../../protocol/json.js";
 import { annotationMembers, iconMembers } from "../../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../../protocol/meta-keys.js";
 import { type Bytes, bytesIn, jsonFault, metaFault, shapeFault, unsendable } from "../../../protocol/sendable.js";

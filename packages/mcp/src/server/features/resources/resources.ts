@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../base/json.js";
 import { andThen, type MaybePromise } from "../../../base/maybe-promise.js";
 import type { Authentication } from "../../../jsonrpc/call.js";
 import { codes, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
-import type { JsonObject } from "../../../protocol/json.js";
 import { methods } from "../../../protocol/methods.js";
 import type { ChangeVisibility } from "../../../session/change-feed.js";
 import { Context } from "../../context.js";

@@ -1,6 +1,7 @@
 import type { MembersOf } from "../../../base/check-members.js";
 import type { Clock, Timer } from "../../../base/clock.js";
 import { deferred } from "../../../base/deferred.js";
+import { isObject, type JsonObject } from "../../../base/json.js";
 import { longestTimer } from "../../../base/settles-within.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
 import type { RemoteCall } from "../../../jsonrpc/call.js";
@@ -8,7 +9,6 @@ import { encodeFailure, encodeValue } from "../../../jsonrpc/codec/encode.js";
 import { codes, internalError, invalidParams, LocalError, RpcError } from "../../../jsonrpc/errors.js";
 import { type ErrorObject, RawJson } from "../../../jsonrpc/message.js";
 import { mcpProfile } from "../../../jsonrpc/profile.js";
-import { isObject, type JsonObject } from "../../../protocol/json.js";
 import { methods, notifications } from "../../../protocol/methods.js";
 import type { TaskState, TaskStatus } from "../../../protocol/types/tasks.js";
 import type { Operation, ServedSession } from "../../servable.js";
