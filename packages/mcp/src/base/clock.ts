@@ -1,3 +1,5 @@
+import { deferred } from "./deferred.js";
+
 /** A pending timer. */
 export interface Timer {
   /** Keeps the process alive while the timer is pending. Only on Node. */
@@ -30,3 +32,17 @@ export const systemClock: Clock = {
   // The type of a timer handle differs between runtimes; each handle is only passed back to its own runtime.
   clearTimer: (timer) => clearTimeout(timer as unknown as number),
 };
+
+/** The longest delay of `setTimeout`, which fires immediately for a longer one, such as `Infinity`. */
+export const longestTimer: number = 2 ** 31 - 1;
+
+/** True when the promise settles within a number of milliseconds; false as soon as they have passed. */
+export async function settlesWithin(promise: Promise<unknown>, milliseconds: number, clock: Clock): Promise<boolean> {
+  const timeout = deferred<boolean>();
+  const timer = clock.setTimer(() => timeout.resolve(false), Math.min(milliseconds, longestTimer));
+  try {
+    return await Promise.race([promise.then(() => true), timeout.promise]);
+  } finally {
+    clock.clearTimer(timer);
+  }
+}

@@ -1,9 +1,9 @@
 import { type MembersOf, requireFunction } from "../base/check-members.js";
+import { longestTimer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import type { FrameRefusal } from "../base/framing.js";
 import { kindOf } from "../base/json.js";
-import { longestTimer } from "../base/settles-within.js";
 import { BatchResponse, RequestBatch } from "./batch.js";
 import type { Authentication, Call, CallOptions } from "./call.js";
 import { Caller } from "./calls/caller.js";

@@ -1,9 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
-import type { Clock } from "../base/clock.js";
+import { type Clock, settlesWithin } from "../base/clock.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
-import { settlesWithin } from "../base/settles-within.js";
 import {
   type ConcurrencyLimit,
   connectionBytes,

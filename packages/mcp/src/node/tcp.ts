@@ -1,7 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { checkMembers, type MembersOf } from "../base/check-members.js";
-import type { Clock } from "../base/clock.js";
-import { longestTimer } from "../base/settles-within.js";
+import { type Clock, longestTimer } from "../base/clock.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { steadyClock } from "../jsonrpc/steady-clock.js";

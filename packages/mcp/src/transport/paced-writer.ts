@@ -1,7 +1,6 @@
 import { type ByteBudget, characterBytes } from "../base/byte-budget.js";
-import type { Timer } from "../base/clock.js";
+import { longestTimer, type Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
-import { longestTimer } from "../base/settles-within.js";
 import { endGrace, freeQueueBytes, type QueueBounds, UnreadError } from "../jsonrpc/queue-bounds.js";
 
 /** The sending side of a transport, as used by `PacedWriter`. */

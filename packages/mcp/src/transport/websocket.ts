@@ -1,8 +1,7 @@
 import { checkMembers, type MembersOf } from "../base/check-members.js";
-import type { Timer } from "../base/clock.js";
+import { longestTimer, type Timer } from "../base/clock.js";
 import { deferred } from "../base/deferred.js";
 import { escapeControls } from "../base/escape-controls.js";
-import { longestTimer } from "../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { clientLimits } from "../jsonrpc/limits.js";
 import { type QueueBounds, queueBoundsOf, queueMembers } from "../jsonrpc/queue-bounds.js";

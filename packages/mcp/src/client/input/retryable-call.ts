@@ -1,5 +1,5 @@
+import { longestTimer } from "../../base/clock.js";
 import type { JsonObject } from "../../base/json.js";
-import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { LocalError, type LocalReason } from "../../jsonrpc/errors.js";

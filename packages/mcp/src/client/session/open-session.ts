@@ -1,7 +1,7 @@
 import type { MembersOf } from "../../base/check-members.js";
+import { longestTimer, settlesWithin } from "../../base/clock.js";
 import { type JsonObject, kindOf } from "../../base/json.js";
 import { isPromise } from "../../base/maybe-promise.js";
-import { longestTimer, settlesWithin } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Channel } from "../../jsonrpc/channel.js";

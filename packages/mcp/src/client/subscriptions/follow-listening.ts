@@ -1,7 +1,6 @@
-import type { Timer } from "../../base/clock.js";
+import { longestTimer, type Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
-import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import type { Params } from "../../jsonrpc/message.js";

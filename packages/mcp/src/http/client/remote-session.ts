@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { isObject, parseJson } from "../../base/json.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import { SessionExpired } from "../../client/session/client-session.js";
 import { openMembers } from "../../client/session/open-session.js";
 import type { Channel } from "../../jsonrpc/channel.js";

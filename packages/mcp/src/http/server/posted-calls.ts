@@ -1,7 +1,7 @@
 import { bindMethods } from "../../base/bound-methods.js";
 import { weightOfMessage, weightOfText } from "../../base/byte-budget.js";
+import { settlesWithin } from "../../base/clock.js";
 import { isPromise, type MaybePromise } from "../../base/maybe-promise.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import { joinResponses } from "../../jsonrpc/batch.js";
 import type { Authentication, Call, Exchange } from "../../jsonrpc/call.js";
 import { fittingResponse, freeAnswerLength, runRequest, unfinished } from "../../jsonrpc/calls/responder.js";

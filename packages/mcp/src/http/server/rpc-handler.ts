@@ -1,8 +1,8 @@
 import { weightOfValue } from "../../base/byte-budget.js";
 import type { MembersOf } from "../../base/check-members.js";
+import { settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { isPromise } from "../../base/maybe-promise.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import { answerDecoded } from "../../jsonrpc/answerer.js";
 import type { Call } from "../../jsonrpc/call.js";
 import { type Endable, unfinished } from "../../jsonrpc/calls/responder.js";

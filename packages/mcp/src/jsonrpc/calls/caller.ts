@@ -1,7 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import type { Timer } from "../../base/clock.js";
+import { longestTimer, type Timer } from "../../base/clock.js";
 import { isObject, kindOf } from "../../base/json.js";
-import { longestTimer } from "../../base/settles-within.js";
 import { onAbort } from "../abort-listeners.js";
 import type { CallOptions, Exchange } from "../call.js";
 import type { Channel } from "../channel.js";

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkMembers, type MembersOf, requireFunction } from "../../base/check-members.js";
-import { systemClock } from "../../base/clock.js";
+import { settlesWithin, systemClock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import type { HttpServerHandler } from "../../http/server/http-server-handler.js";
 import { McpHandler } from "../../http/server/mcp-handler.js";
 import { type HttpOptions, httpMembers, httpNotes } from "../../http/server/options.js";

@@ -1,12 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import type { Clock } from "../../base/clock.js";
+import { type Clock, settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { escapeControls } from "../../base/escape-controls.js";
 import type { UnfinishedFrame } from "../../base/framing.js";
 import { isObject, kindOf } from "../../base/json.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import { clientLimits } from "../../jsonrpc/limits.js";

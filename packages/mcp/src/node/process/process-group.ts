@@ -1,8 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Clock } from "../../base/clock.js";
+import { type Clock, settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import { ProcessWatchdog } from "./process-watchdog.js";
 
 const windows = process.platform === "win32";

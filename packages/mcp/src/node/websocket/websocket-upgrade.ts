@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ByteBudget } from "../../base/byte-budget.js";
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
+import { settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import { settlesWithin } from "../../base/settles-within.js";
 import { type Auth, Authorization } from "../../http/server/authorization.js";
 import {
   type OriginCheck,

@@ -1,7 +1,6 @@
 import { type ByteBudget, characterBytes } from "../../../base/byte-budget.js";
 import { type Clock, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
-import { longestTimer } from "../../../base/settles-within.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
 import { freeQueueBytes, UnreadError } from "../../../jsonrpc/queue-bounds.js";
 import type { Reporter } from "../../../jsonrpc/report.js";

@@ -1,8 +1,7 @@
 import type { MembersOf } from "../../../base/check-members.js";
-import type { Clock, Timer } from "../../../base/clock.js";
+import { type Clock, longestTimer, type Timer } from "../../../base/clock.js";
 import { deferred } from "../../../base/deferred.js";
 import { isObject, type JsonObject } from "../../../base/json.js";
-import { longestTimer } from "../../../base/settles-within.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
 import type { RemoteCall } from "../../../jsonrpc/call.js";
 import { encodeFailure, encodeValue } from "../../../jsonrpc/codec/encode.js";
