@@ -1,8 +1,7 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { type Clock, settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
-import { ProcessWatchdog } from "./process-watchdog.js";
 
 const windows = process.platform === "win32";
 
@@ -128,24 +127,67 @@ function fieldsOf(pid: string): readonly string[] {
 }
 
 const started = new Set<ProcessGroup>();
-const watchdog = new ProcessWatchdog();
+let watchdog: ChildProcess | undefined;
 
 /**
  * `process.exit` and uncaught exceptions leave no time to wait. SIGTERM lets a child clean up, even if it ignores the
  * end of its input; the watchdog ends children that ignore both.
  */
 function endWithThisProcess(group: ProcessGroup): void {
-  if (started.size === 0) process.on("exit", endAll);
+  if (started.size === 0) {
+    process.on("exit", endAll);
+    watchdog = startWatchdog();
+  }
   started.add(group);
-  watchdog.watch(group.id);
+  watchdog?.stdin?.write(`+ ${group.id}\n`);
 }
 
+/** Removes an empty group: the system may reuse its id. */
 function forget(group: ProcessGroup): void {
   started.delete(group);
-  watchdog.dismiss(group.id);
-  if (started.size === 0) process.off("exit", endAll);
+  watchdog?.stdin?.write(`- ${group.id}\n`);
+  if (started.size > 0) return;
+  process.off("exit", endAll);
+  watchdog?.stdin?.end();
+  watchdog = undefined;
 }
 
 function endAll(): void {
   for (const group of started) group.signal("SIGTERM");
+}
+
+/** Seconds between the exit of this process and SIGTERM, and between SIGTERM and SIGKILL. */
+const watchdogGrace = 2;
+
+/** Reads the ids of groups to end from its input. The input closes when this process exits, for whatever reason. */
+const script = `left=" "
+while read -r sign id; do
+  case $sign in
+    +) left="$left$id " ;;
+    -) left="\${left%% $id *} \${left#* $id }" ;;
+  esac
+done
+[ "$left" = " " ] && exit
+for signal in TERM KILL; do
+  sleep ${watchdogGrace}
+  for id in $left; do kill -s $signal -- "-$id"; done
+done`;
+
+/**
+ * A shell that outlives this process by a few seconds and ends its remaining process groups. A process that is killed
+ * (by SIGKILL or for lack of memory), or ended by a signal without a listener, cannot run any cleanup code. Signal handlers of
+ * our own would interfere with those of the program; the closing of a pipe covers every case.
+ *
+ * One shell serves all groups and exits with the last of them. There is none on Windows, or without `/bin/sh`.
+ */
+function startWatchdog(): ChildProcess | undefined {
+  if (windows) return undefined;
+  // A group of its own, so that Ctrl+C in the terminal does not end the shell.
+  const shell = spawn("/bin/sh", ["-c", script], { cwd: "/", stdio: ["pipe", "ignore", "ignore"], detached: true });
+  shell.on("error", () => undefined); // Without a shell, only normal exits end the groups.
+  shell.stdin?.on("error", () => undefined);
+  shell.unref();
+  // A child's pipe is a socket, whose handle must not keep this process alive either.
+  (shell.stdin as unknown as { unref?(): void } | null)?.unref?.();
+  return shell;
 }
