@@ -1,7 +1,8 @@
 import type { MembersOf } from "../../base/check-members.js";
+import { escapeControls } from "../../base/escape-controls.js";
 import { isObject, type JsonObject } from "../../base/json.js";
-import { type MaybePromise, markHandled } from "../../base/maybe-promise.js";
-import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
+import { andThen, type MaybePromise, markHandled } from "../../base/maybe-promise.js";
+import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type ClientCapabilities, mergeCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -12,9 +13,10 @@ import { withEncodedMessages } from "../../protocol/sendable.js";
 import type { ElicitFormParams, ElicitResult, ElicitUrlParams } from "../../protocol/types/elicitation.js";
 import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
-import { declaredIn, requireSendableResult } from "../../session/input-methods.js";
+import { compile } from "../../schema/compile.js";
+import { SchemaError } from "../../schema/schema-error.js";
+import { declaredIn, formDefaults, requireSendableResult } from "../../session/input-methods.js";
 import { type AcceptedRequest, type InputResponder, quotedForMessage } from "../session/client-session.js";
-import { readForm } from "./form-response.js";
 
 /** Context of an input request while its handler runs. */
 export interface InputContext {
@@ -151,7 +153,7 @@ function requireMessage({ message }: JsonObject): void {
 }
 
 function acceptForm(elicit: NonNullable<InputHandlers["elicitation"]>, params: JsonObject): AcceptedRequest {
-  const form = readForm(params);
+  const complete = readForm(params);
   return async (signal) => {
     // The required members were checked above; further members of the form are passed on.
     const result = await inHook("handlers.elicitation", () =>
@@ -161,7 +163,7 @@ function acceptForm(elicit: NonNullable<InputHandlers["elicitation"]>, params: J
     const { action, content = {} } = result;
     if (action !== "accept") return { action };
     requireSendableResult("What handlers.elicitation returned", methods.elicit, { action, content });
-    return { action, content: await form.complete(content) };
+    return { action, content: await complete(content) };
   };
 }
 
@@ -227,4 +229,74 @@ function acceptRoots({ roots }: InputHandlers): AcceptedRequest {
 /** −32602, as the specification requires for a part of a capability; a capability that is missing as a whole is −32601. */
 function notDeclared(path: string, what: string): RpcError {
   return invalidParams("Invalid params", [{ path, message: `${what} was not declared by this client` }]);
+}
+
+type Content = NonNullable<ElicitResult["content"]>;
+
+/** The keywords of a form field. Other keywords, such as `pattern`, exist in no revision and are ignored. */
+const keywords: ReadonlySet<string> = new Set([
+  "type",
+  "minLength",
+  "maxLength",
+  "format",
+  "minimum",
+  "maximum",
+  "enum",
+  "oneOf",
+  "items",
+  "minItems",
+  "maxItems",
+]);
+
+/** Adds the defaults of a form to its content. @throws RpcError −32603 for content that violates the form */
+type CompleteContent = (content: Content) => MaybePromise<Content>;
+
+/**
+ * Reads a form, before the handler shows it to the user.
+ * https://modelcontextprotocol.io/specification/latest/client/elicitation#requested-schema
+ *
+ * @throws RpcError −32602 for an invalid form
+ */
+function readForm({ requestedSchema }: JsonObject): CompleteContent {
+  const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
+  if (!isObject(requestedSchema) || !isObject(properties)) {
+    throw invalidParams("Invalid params", [{ path: "/requestedSchema", message: "must be an object with properties" }]);
+  }
+  const fields = Object.entries(properties);
+  const { check } = compileForm(fields, requestedSchema.required);
+  const defaults = formDefaults(requestedSchema);
+  return (content) => {
+    const given = Object.entries(content).filter(([, value]) => value !== undefined);
+    const filled = Object.fromEntries([...Object.entries(defaults), ...given]);
+    return andThen(check(filled), (checked) => {
+      if (checked.ok) return filled as Content; // The check has validated its values.
+      const why = `the answer does not fit the form: ${describe(checked.errors)}`;
+      // The error goes to the server: the client does not know which of its calls a request belongs to.
+      throw new RpcError(codes.internalError, why);
+    });
+  };
+}
+
+function compileForm(fields: readonly (readonly [string, unknown])[], required: unknown): ReturnType<typeof compile> {
+  const plain = fields.map(([name, field]) => [name, plainField(field)]);
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(plain),
+    ...(required === undefined ? {} : { required }),
+  };
+  try {
+    return compile(schema, { trust: "peer", formats: "assert" });
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw invalidParams("Invalid params", [{ path: `/requestedSchema${error.pointer}`, message: error.message }]);
+  }
+}
+
+function plainField(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  return Object.fromEntries(Object.entries(field).filter(([keyword]) => keywords.has(keyword)));
+}
+
+function describe(faults: readonly ParamsFault[]): string {
+  return escapeControls(faults.map(({ path, message }) => `${path} ${message}`).join("; ")); // The peer chose the names of the fields.
 }
