@@ -1,7 +1,7 @@
 import { encodeBase64 } from "../base/base64.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
-import { metaKeyFault } from "./meta-keys.js";
+import { metaKeyFault } from "./meta.js";
 import { latest } from "./revisions/all.js";
 import { type Checker, faultsOf, ShapeCompiler } from "./shapes/checker.js";
 import { ref } from "./shapes/shape.js";

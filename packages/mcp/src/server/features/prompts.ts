@@ -4,7 +4,7 @@ import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
 import { invalidParams, invalidParamsOf, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
-import { requireMetaKeys } from "../../protocol/meta-keys.js";
+import { requireMetaKeys } from "../../protocol/meta.js";
 import { methods } from "../../protocol/methods.js";
 import {
   blockMetaFault,

@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { iconMembers, toolAnnotationMembers, toolExecutionMembers } from "../../protocol/member-tables.js";
-import { requireMetaKeys } from "../../protocol/meta-keys.js";
+import { requireMetaKeys } from "../../protocol/meta.js";
 import { type MirroredParam, readMirroredParams } from "../../protocol/mirrored-params.js";
 import type { SendableContent } from "../../protocol/sendable.js";
 import type { Icon } from "../../protocol/types/content.js";

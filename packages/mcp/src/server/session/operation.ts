@@ -7,8 +7,7 @@ import { LocalError, RpcError, codes as rpcCodes } from "../../jsonrpc/errors.js
 import { type Id, type Params, RawJson } from "../../jsonrpc/message.js";
 import type { Reporter } from "../../jsonrpc/report.js";
 import { specCodes } from "../../protocol/errors.js";
-import { metaKeys } from "../../protocol/meta.js";
-import { requireMetaKeys } from "../../protocol/meta-keys.js";
+import { metaKeys, requireMetaKeys } from "../../protocol/meta.js";
 import { cacheable, notifications } from "../../protocol/methods.js";
 import { isProtocolMethod, isProtocolNotification } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, kindOf } from "../../../base/json.js";
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { type ParamsFault, wrongKind } from "../../../jsonrpc/errors.js";
 import { annotationMembers, iconMembers } from "../../../protocol/member-tables.js";
-import { requireMetaKeys } from "../../../protocol/meta-keys.js";
+import { requireMetaKeys } from "../../../protocol/meta.js";
 import { type Bytes, bytesIn, jsonFault, metaFault, shapeFault, unsendable } from "../../../protocol/sendable.js";
 import type {
   BlobResourceContents,
