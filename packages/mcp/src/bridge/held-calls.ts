@@ -64,19 +64,18 @@ export class HeldCalls {
 
   /** Handles one round: starts the call, or continues the one that `requestState` names. */
   async run(method: string, round: Round, forward: ForwardCall): Promise<JsonObject> {
-    const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), forward, round);
+    const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), forward, round, this.#clock);
     call.respond(readResponses(round.params));
-    const result = await call.run(round, this.#clock);
+    const result = await call.run(round);
     if (result !== undefined) return result;
     if (this.#held.size >= maxHeld) {
-      call.stop("too many calls wait for input responses");
-      throw new RpcError(codes.tooManyRequests, "Too many requests", {
-        reason: "too many calls wait for input responses",
-      });
+      const reason = "too many calls wait for input responses";
+      call.stop(reason);
+      throw new RpcError(codes.tooManyRequests, "Too many requests", { reason });
     }
     const requestState = crypto.randomUUID();
     this.#held.set(requestState, call);
-    call.expire(this.#clock, responseTime, () => this.#held.delete(requestState));
+    call.expire(responseTime, () => this.#held.delete(requestState));
     return { resultType: "input_required", inputRequests: call.inputRequests, requestState };
   }
 
@@ -121,16 +120,18 @@ class HeldCall {
   readonly #inputRequests = new Map<string, OpenRequest>();
   readonly #stop = new AbortController();
   readonly #forward: ForwardCall;
+  readonly #clock: Clock;
   #outcome: Promise<JsonObject> | undefined;
   #round: Round;
   #requested = deferred<undefined>();
   #lastKey = 0;
-  #expiry: { readonly clock: Clock; readonly timer: Timer } | undefined;
+  #expiry: Timer | undefined;
 
-  constructor(binding: string, forward: ForwardCall, first: Round) {
+  constructor(binding: string, forward: ForwardCall, first: Round, clock: Clock) {
     this.binding = binding;
     this.#forward = forward;
     this.#round = first;
+    this.#clock = clock;
   }
 
   /** The `inputRequests` of the result. */
@@ -148,8 +149,8 @@ class HeldCall {
   }
 
   /** Waits for the result; undefined if input requests come first. */
-  async run(round: Round, clock: Clock): Promise<JsonObject | undefined> {
-    if (this.#expiry !== undefined) this.#expiry.clock.clearTimer(this.#expiry.timer);
+  async run(round: Round): Promise<JsonObject | undefined> {
+    if (this.#expiry !== undefined) this.#clock.clearTimer(this.#expiry);
     this.#round = round;
     const { operation } = round;
     const forget = onAbort(operation.signal, () => this.#stop.abort(operation.signal.reason));
@@ -164,25 +165,24 @@ class HeldCall {
         const result = await Promise.race([this.#outcome, this.#requested.promise]);
         if (result !== undefined) return result;
       }
-      await sleep(clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
-      return this.#inputRequests.size > 0 ? undefined : await this.run(round, clock);
+      await sleep(this.#clock, 0, this.#stop.signal); // Collect simultaneous input requests into one result.
+      return this.#inputRequests.size > 0 ? undefined : await this.run(round);
     } finally {
       forget();
     }
   }
 
-  expire(clock: Clock, milliseconds: number, expired: () => void): void {
+  expire(milliseconds: number, expired: () => void): void {
     this.#outcome?.catch(() => undefined); // The client may never repeat the call.
-    const timer = clock.setTimer(() => {
+    this.#expiry = this.#clock.setTimer(() => {
       expired();
       this.stop("the client did not send its input responses in time");
     }, milliseconds);
-    timer.unref?.();
-    this.#expiry = { clock, timer };
+    this.#expiry.unref?.();
   }
 
   stop(why: string): void {
-    if (this.#expiry !== undefined) this.#expiry.clock.clearTimer(this.#expiry.timer);
+    if (this.#expiry !== undefined) this.#clock.clearTimer(this.#expiry);
     this.#stop.abort(new Error(why));
   }
 
