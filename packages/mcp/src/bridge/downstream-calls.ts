@@ -6,7 +6,7 @@ import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
-import type { SubscriptionFilter } from "../protocol/types/subscriptions.js";
+import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import { readFilter, readId } from "../server/features/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
 import { mayAskForInput } from "../session/input-required.js";
@@ -48,13 +48,8 @@ export class DownstreamCalls implements Downstream {
   }
 
   receive(method: string, params: JsonObject, call: Operation | undefined): void {
-    if (
-      method === notifications.acknowledged ||
-      method === notifications.cancelled ||
-      method === notifications.progress
-    )
-      return;
-    const isChange = readChange(method, params, everything(params)) !== undefined;
+    const isOfList = changingLists.some(({ notification }) => notification === method);
+    const isChange = isOfList || (method === notifications.resourceUpdated && typeof params.uri === "string");
     if (!isChange) call?.notify(method, params);
     for (const { filter, notify } of isChange ? this.#listeners : []) {
       if (readChange(method, params, filter) !== undefined) notify(method, params);
@@ -121,10 +116,4 @@ function untilEnded({ signal, closing }: Operation, subscription: Subscription |
     if (signals.some((each) => each.aborted)) end();
     void subscription?.closed.then(end);
   });
-}
-
-/** A filter that matches every change. */
-function everything({ uri }: JsonObject): SubscriptionFilter {
-  const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-  return typeof uri === "string" ? { ...lists, resourceSubscriptions: [uri] } : lists;
 }

@@ -8,6 +8,7 @@ import type { Reporter } from "../jsonrpc/report.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { isProtocolNotification } from "../protocol/revisions/all.js";
 import type { Revision } from "../protocol/revisions/revision.js";
+import { changingLists } from "../protocol/types/subscriptions.js";
 import type { ClientHello, Operation, ServedSession } from "../server/servable.js";
 import type { RequestInput, Round } from "./held-calls.js";
 import { translateClientRequest } from "./translate.js";
@@ -34,12 +35,6 @@ export class DownstreamSession implements Downstream {
     this.#requestOver(this.#session.callback)(method, params, signal);
 
   receive(method: string, params: JsonObject, call: Operation | undefined): void {
-    if (
-      method === notifications.acknowledged ||
-      method === notifications.cancelled ||
-      method === notifications.progress
-    )
-      return;
     if (call !== undefined && method === notifications.message) call.notify(method, params);
     else this.#whenInitialized(() => this.#notify(method, params));
   }
@@ -98,11 +93,7 @@ export class DownstreamSession implements Downstream {
    * require one.
    */
   async #followLists(upstream: Upstream): Promise<void> {
-    const filter = upstream.supported({
-      toolsListChanged: true,
-      promptsListChanged: true,
-      resourcesListChanged: true,
-    });
+    const filter = upstream.supported(Object.fromEntries(changingLists.map(({ member }) => [member, true])));
     if (Object.keys(filter).length === 0) return;
     try {
       await upstream.subscribe(filter, this.#notify);

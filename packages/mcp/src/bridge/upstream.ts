@@ -50,6 +50,13 @@ export interface Downstream {
   onNotification?(method: string, params: Params | undefined, upstream: Upstream): void;
 }
 
+/** Notifications about requests of the bridge itself. */
+const ofUpstream: ReadonlySet<string> = new Set([
+  notifications.acknowledged,
+  notifications.cancelled,
+  notifications.progress,
+]);
+
 const unlimited = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY } as const;
 
 /** Sends a notification to the downstream client. */
@@ -58,7 +65,6 @@ export type Notify = (method: string, params: JsonObject) => void;
 /** A session with the upstream server. The downstream side sets the time limits of calls. */
 export class Upstream {
   readonly #session: ReconnectingSession;
-  readonly #isReopening: boolean;
   readonly #calls: Set<ProxiedCall>;
   readonly #subscribe: ReturnType<typeof subscribeWith>;
   #level: LoggingLevel | undefined;
@@ -77,16 +83,17 @@ export class Upstream {
         info: downstream.client.info ?? info,
         responder: responderOf(downstream, calls, clock),
       },
-      onNotification: (method, params) =>
-        downstream.receive(method, receivedParams(params), [...calls].at(-1)?.round().operation),
+      onNotification(method, params) {
+        if (ofUpstream.has(method)) return;
+        downstream.receive(method, receivedParams(params), [...calls].at(-1)?.round().operation);
+      },
       signal,
     };
-    return new Upstream(await ReconnectingSession.open(open, opening, { reopen }), reopen, calls);
+    return new Upstream(await ReconnectingSession.open(open, opening, { reopen }), calls);
   }
 
-  private constructor(session: ReconnectingSession, isReopening: boolean, calls: Set<ProxiedCall>) {
+  private constructor(session: ReconnectingSession, calls: Set<ProxiedCall>) {
     this.#session = session;
-    this.#isReopening = isReopening;
     this.#calls = calls;
     this.#subscribe = subscribeWith(session, () => undefined);
   }
@@ -106,7 +113,7 @@ export class Upstream {
 
   /** Whether calls are possible, possibly after a reconnect. */
   get isUsable(): boolean {
-    return this.#isReopening || this.#session.connection.phase === "open";
+    return this.#session.reopens || this.#session.connection.phase === "open";
   }
 
   /** Whether calls are running. */
