@@ -7,8 +7,8 @@ import { callMembers } from "./calls/caller.js";
 import type { Outcome } from "./calls/outgoing-call.js";
 import { type ConnectionParts, inFlightProblem, type Responder } from "./calls/responder.js";
 import { Problem } from "./codec/decode.js";
-import { encodeRequest } from "./codec/encode.js";
-import { LocalError, notJson } from "./errors.js";
+import { encodeNotification } from "./codec/encode.js";
+import { LocalError } from "./errors.js";
 import { type Id, idKey, type Message, type Params, type RpcRequest } from "./message.js";
 import { responseToProblem } from "./peer-settings.js";
 
@@ -61,8 +61,8 @@ export class RequestBatch {
     this.#sent = true;
     const { caller, out } = this.#parts;
     // First of all, because it may throw: no call is registered yet.
-    const notifications = this.#entries.map((entry) =>
-      entry.id === undefined ? encodeNotification(entry) : undefined,
+    const notifications = this.#entries.map(({ id, method, params }) =>
+      id === undefined ? encodeNotification(method, params) : undefined,
     );
     const outcomes = new Map<number, Outcome>();
     const settled: Promise<void>[] = [];
@@ -91,14 +91,6 @@ export class RequestBatch {
   #mustBeUnsent(): void {
     if (this.#sent)
       throw new LocalError("refused", "this batch was sent already: make another with connection.batch()");
-  }
-}
-
-function encodeNotification({ method, params }: Entry): string {
-  try {
-    return encodeRequest(undefined, method, params);
-  } catch (error) {
-    throw notJson(method, error);
   }
 }
 

@@ -86,11 +86,6 @@ export class HookError extends Error {
   }
 }
 
-/** Why params of this side cannot be sent. */
-export function notJson(what: string, cause: unknown): LocalError {
-  return new LocalError("refused", `${what}: params are not JSON: ${thrownText(cause)}`, { cause });
-}
-
 /** Anything thrown as text, even what cannot be turned into one. */
 export function thrownText(thrown: unknown): string {
   try {

@@ -2,8 +2,8 @@ import type { Timer } from "../base/clock.js";
 import type { InFlight } from "./calls/in-flight.js";
 import { type Lossy, type LossyNotification, Outbox } from "./calls/outbox.js";
 import type { Channel } from "./channel.js";
-import { encodeRequest } from "./codec/encode.js";
-import { HookError, notJson } from "./errors.js";
+import { encodeNotification, encodeRequest } from "./codec/encode.js";
+import { HookError } from "./errors.js";
 import { answered, guarded, inHook } from "./hooks.js";
 import type { Id, Params } from "./message.js";
 import type { PeerSettings } from "./peer-settings.js";
@@ -107,13 +107,7 @@ export class Outbound {
 
   /** @throws LocalError `refused` when the params are not JSON */
   notify(method: string, params: Params | undefined): void {
-    let frame: string;
-    try {
-      frame = encodeRequest(undefined, method, params);
-    } catch (error) {
-      throw notJson(method, error);
-    }
-    this.write(frame, undefined, false, this.#lossyOf(method, params));
+    this.write(encodeNotification(method, params), undefined, false, this.#lossyOf(method, params));
   }
 
   /** A notification from inside a handler, which must not fail because of it. */

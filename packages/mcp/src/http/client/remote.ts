@@ -7,9 +7,9 @@ import { Caller } from "../../jsonrpc/calls/caller.js";
 import { InFlight, type InFlightCounts, type Phase } from "../../jsonrpc/calls/in-flight.js";
 import { defaultTimeouts, type OutgoingCall } from "../../jsonrpc/calls/outgoing-call.js";
 import { decode, Problem } from "../../jsonrpc/codec/decode.js";
-import { encodeRequest } from "../../jsonrpc/codec/encode.js";
+import { encodeNotification } from "../../jsonrpc/codec/encode.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
-import { LocalError, notJson, RpcError, thrownText } from "../../jsonrpc/errors.js";
+import { LocalError, RpcError, thrownText } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/message.js";
@@ -92,12 +92,7 @@ export class HttpRemote implements ServerRemote, ConnectionState {
 
   notify(method: string, params: JsonObject = {}): void {
     if (this.phase !== "open") return;
-    let body: string;
-    try {
-      body = encodeRequest(undefined, method, params);
-    } catch (error) {
-      throw notJson(method, error);
-    }
+    const body = encodeNotification(method, params);
     const stop = new AbortController();
     this.#keep(stop, this.#post(method, { body, headers: this.#headersOf(method, params) }, stop.signal));
   }

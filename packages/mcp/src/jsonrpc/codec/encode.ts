@@ -1,3 +1,4 @@
+import { LocalError, thrownText } from "../errors.js";
 import {
   type Batch,
   type ErrorObject,
@@ -60,6 +61,20 @@ export function encodeRequest(id: Id | undefined, method: string, params: Params
   const idMember = id === undefined ? "" : `"id":${encodeId(id)},`;
   const paramsMember = params === undefined ? "" : `,"params":${encodeValue(params)}`;
   return `{"jsonrpc":"2.0",${idMember}"method":${JSON.stringify(method)}${paramsMember}}`;
+}
+
+/** A notification for the wire. @throws LocalError `refused` when the params are not JSON */
+export function encodeNotification(method: string, params: Params | undefined): string {
+  try {
+    return encodeRequest(undefined, method, params);
+  } catch (error) {
+    throw notJson(method, error);
+  }
+}
+
+/** Why params of this side cannot be sent. */
+function notJson(what: string, cause: unknown): LocalError {
+  return new LocalError("refused", `${what}: params are not JSON: ${thrownText(cause)}`, { cause });
 }
 
 /**
