@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { answerer, decode, encode, Problem, serverLimits } from "@parlance/mcp/jsonrpc";
+import {
+  answerer,
+  decode,
+  encode,
+  isNotification,
+  isRequest,
+  type Message,
+  Problem,
+  serverLimits,
+} from "@parlance/mcp/jsonrpc";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
+import { checkMessage } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { failure } from "../../packages/mcp/src/jsonrpc/message.js";
 import { baseProfile, mcpBatchProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { runs } from "../testing/forms.js";
@@ -19,6 +28,12 @@ const pieces = fc.oneof(
     .tuple(messages, fc.nat(), fc.nat(40))
     .map(([message, from, length]) => encode(message).slice(from % 60, (from % 60) + length)),
 );
+function formOf(message: Message): string {
+  if (isRequest(message)) return "request";
+  if (isNotification(message)) return "notification";
+  return "result" in message ? "success" : "failure";
+}
+
 const texts = fc.array(pieces, { maxLength: 6 }).map((parts) => parts.join(""));
 
 test("any text within any limits is a message, a batch or a problem: nothing is thrown", () => {
@@ -26,7 +41,7 @@ test("any text within any limits is a message, a batch or a problem: nothing is 
     fc.property(texts, profiles, limits, (text, profile, bounds) => {
       const decoded = decode(text, profile, bounds);
       for (const each of Array.isArray(decoded) ? decoded : [decoded]) {
-        expect(each instanceof Problem || validate(each, profile, bounds).ok).toBe(true);
+        expect(each instanceof Problem || checkMessage(each, profile, bounds) === undefined).toBe(true);
       }
     }),
     { numRuns: runs(3_000) },
@@ -105,14 +120,14 @@ describe.each([
   test("a value is valid exactly if it breaks no rule, and the rule that is named is one it breaks", () => {
     fc.assert(
       fc.property(nearMessages, (value) => {
-        const verdict = validate(value, profile, bounds);
+        const problem = checkMessage(value, profile, bounds);
         const { kind, faults, id } = judge(value, profile, bounds);
-        if (verdict.ok) {
-          expect([verdict.kind, faults]).toEqual([kind, []]);
+        if (problem === undefined) {
+          expect([formOf(value as Message), faults]).toEqual([kind, []]);
           return;
         }
-        expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toContain(`${verdict.code} ${verdict.pointer}`);
-        expect(verdict.id).toEqual(id);
+        expect(faults.map(({ code, pointer }) => `${code} ${pointer}`)).toContain(`${problem.code} ${problem.pointer}`);
+        expect(problem.id).toEqual(id);
       }),
       { numRuns: runs(5_000) },
     );
@@ -122,7 +137,7 @@ describe.each([
     fc.assert(
       fc.property(nearMessages, (value) => {
         const before = JSON.stringify(value);
-        validate(value, profile, bounds);
+        checkMessage(value, profile, bounds);
         expect(JSON.stringify(value)).toBe(before);
       }),
       { numRuns: runs(500) },

@@ -9,9 +9,9 @@ import {
 } from "@parlance/mcp/jsonrpc";
 import { createFakeClock } from "@parlance/mcp/testing";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
+import { checkMessage } from "../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { membersOfElements } from "../../packages/mcp/src/jsonrpc/codec/scan.js";
-import { mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
+import { baseProfile, mcpProfile } from "../../packages/mcp/src/jsonrpc/profile.js";
 import { type HandChannel, handChannel } from "./conversation/hand-channel.js";
 
 // The shortest transcript of each fault that the properties of this folder have found.
@@ -91,11 +91,15 @@ describe("while the peer does not read", () => {
 test.each([
   { id: 1.5, profile: mcpProfile },
   { id: null, profile: mcpProfile },
-  { id: Number.POSITIVE_INFINITY, profile: undefined },
-  { id: Number.NaN, profile: undefined },
+  { id: Number.POSITIVE_INFINITY, profile: baseProfile },
+  { id: Number.NaN, profile: baseProfile },
 ])("$id is no id where JSON or the profile has none such", ({ id, profile }) => {
-  expect(validate({ jsonrpc: "2.0", id, method: "work" }, profile)).toMatchObject({ ok: false, pointer: "/id" });
-  expect(validate({ jsonrpc: "2.0", id, result: 1 }, profile)).toMatchObject({ ok: false, pointer: "/id" });
+  for (const message of [
+    { jsonrpc: "2.0", id, method: "work" },
+    { jsonrpc: "2.0", id, result: 1 },
+  ]) {
+    expect(checkMessage(message, profile, serverLimits)).toMatchObject({ ok: false, pointer: "/id" });
+  }
 });
 
 test("an empty object has no members, so it breaks no bound of them", () => {

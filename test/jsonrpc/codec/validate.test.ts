@@ -10,15 +10,8 @@ import {
   serverLimits,
 } from "@parlance/mcp/jsonrpc";
 import { describe, expect, test } from "vitest";
-import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
-import {
-  failure,
-  isFailure,
-  isSuccess,
-  notification,
-  request,
-  success,
-} from "../../../packages/mcp/src/jsonrpc/message.js";
+import { checkMessage } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
+import { failure, notification, request, success } from "../../../packages/mcp/src/jsonrpc/message.js";
 import { baseProfile, mcpProfile, type Profile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 
 interface Rejection {
@@ -186,16 +179,19 @@ const rejections: readonly Rejection[] = [
   },
 ];
 
-describe("validate says why and where", () => {
-  test.each(rejections)("$reason ($pointer)", ({ value, code = -32_600, reason, pointer, id, profile }) => {
-    const problem = validate(value, profile);
-    expect(problem).toBeInstanceOf(Problem);
-    expect(problem).toMatchObject({ ok: false, code, reason, pointer });
-    expect(problem.ok ? undefined : problem.id).toEqual(id);
-  });
+describe("checkMessage says why and where", () => {
+  test.each(rejections)(
+    "$reason ($pointer)",
+    ({ value, code = -32_600, reason, pointer, id, profile = baseProfile }) => {
+      const problem = checkMessage(value, profile, serverLimits);
+      expect(problem).toBeInstanceOf(Problem);
+      expect(problem).toMatchObject({ ok: false, code, reason, pointer });
+      expect(problem?.id).toEqual(id);
+    },
+  );
 });
 
-describe("validate names the form", () => {
+describe("checkMessage takes each form", () => {
   const failed = { code: 1, message: "no" };
   test.each<[kind: string, value: Message, profile?: Profile]>([
     ["request", request(1, "m")],
@@ -211,10 +207,10 @@ describe("validate names the form", () => {
     ["failure", failure(null, failed), mcpProfile],
     ["failure", failure(undefined, failed)],
     ["failure", failure("a", { ...failed, data: null })],
-  ])("%s: %j", (kind, value, profile) => {
-    expect(validate(value, profile)).toEqual({ ok: true, kind, message: value });
-    const narrowings = { request: isRequest, notification: isNotification, success: isSuccess, failure: isFailure };
-    for (const [name, narrow] of Object.entries(narrowings)) expect(narrow(value)).toBe(name === kind);
+  ])("%s: %j", (kind, value, profile = baseProfile) => {
+    expect(checkMessage(value, profile, serverLimits)).toBeUndefined();
+    expect(isRequest(value)).toBe(kind === "request");
+    expect(isNotification(value)).toBe(kind === "notification");
     expect(isResponse(value)).toBe(kind === "success" || kind === "failure");
   });
 });

@@ -1,6 +1,6 @@
-import type { Message, Problem } from "@parlance/mcp/jsonrpc";
+import { type Message, type Problem, serverLimits } from "@parlance/mcp/jsonrpc";
 import { checkShape, type Revision, revisionOf } from "@parlance/mcp/protocol";
-import { validate } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
+import { checkMessage } from "../../../packages/mcp/src/jsonrpc/codec/decode.js";
 import { mcpProfile } from "../../../packages/mcp/src/jsonrpc/profile.js";
 import type { MessagePart } from "../../../packages/mcp/src/protocol/revisions/shapes.js";
 import { hasSchema } from "../revisions/published.js";
@@ -24,12 +24,13 @@ function complaints(version: string, sender: Sender, message: unknown, answered?
   if (Array.isArray(message) && revision(version).facts.batches) {
     return message.flatMap((element) => complaints(version, sender, element, answered));
   }
-  const checked = validate(message, mcpProfile);
-  if (!checked.ok) return [describeProblem(checked)];
-  const [part, value] = partOf(checked.message, sender, answered);
+  const problem = checkMessage(message, mcpProfile, serverLimits);
+  if (problem !== undefined) return [describeProblem(problem)];
+  const checked = message as Message; // `checkMessage` found no problem.
+  const [part, value] = partOf(checked, sender, answered);
   const faults = checkShape(revision(version), part, value);
   const ours = faults.map(({ pointer, expected, received }) => `${pointer}: expected ${expected}, got ${received}`);
-  return hasSchema(version) && ours.length === 0 ? published(version, checked.message, part, value) : ours;
+  return hasSchema(version) && ours.length === 0 ? published(version, checked, part, value) : ours;
 }
 
 function describeProblem({ pointer, reason }: Problem): string {

@@ -194,14 +194,6 @@ export function isNotification(message: Message): message is RpcNotification {
   return "method" in message && !("id" in message);
 }
 
-export function isSuccess(message: Message): message is RpcSuccess {
-  return "result" in message;
-}
-
-export function isFailure(message: Message): message is RpcFailure {
-  return "error" in message;
-}
-
 /**
  * Whether a message is a response: a result or an error.
  *

@@ -123,31 +123,11 @@ function decodeBatch(
   });
 }
 
-/** A valid message and its kind. */
-export interface Valid {
-  readonly ok: true;
-  readonly kind: "request" | "notification" | "success" | "failure";
-  readonly message: Message;
-}
-
-/** The kind of message that `value` is, or why and where it is not a message. */
-export function validate(
-  value: unknown,
-  profile: Profile = baseProfile,
-  limits: Limits = serverLimits,
-): Valid | Problem {
-  const problem = checkMessage(value, profile, limits);
-  if (problem !== undefined) return problem;
-  const message = value as Message; // `checkMessage` found no problem.
-  if ("method" in message) return { ok: true, kind: "id" in message ? "request" : "notification", message };
-  return { ok: true, kind: "result" in message ? "success" : "failure", message };
-}
-
 /**
  * The first rule of JSON-RPC 2.0 (restricted by `profile`) that `value` breaks; undefined for a message.
  * https://www.jsonrpc.org/specification#request_object
  */
-function checkMessage(value: unknown, profile: Profile, limits: Limits): Problem | undefined {
+export function checkMessage(value: unknown, profile: Profile, limits: Limits): Problem | undefined {
   if (!isObject(value))
     return new Problem(codes.invalidRequest, `a message must be an object, got ${kindOf(value)}`, "");
   const { jsonrpc, id, method, params } = value;
