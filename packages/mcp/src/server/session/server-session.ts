@@ -119,8 +119,8 @@ export class ServerSession {
   #isOver = false;
   #handshake: HandshakeConversation;
   #served: Servable;
-  #phase: "new" | "opening" | "answered" | "open" = "new";
-  /** While `opening`: settles when `initialize` has its answer. Never rejects. */
+  #phase: "new" | "answered" | "open" = "new";
+  /** While the server prepares its answer to `initialize`: settles when it has one. Never rejects. */
   #opening: Promise<unknown> | undefined;
   #agreement: NegotiatedSession | undefined;
   #changes: ChangeNotifier | undefined;
@@ -206,15 +206,11 @@ export class ServerSession {
       void this.#opening.then(() => this.notified(method, params));
       return;
     }
-    if (method === notifications.initialized && this.#phase === "answered" && this.#agreement !== undefined)
-      this.#begin(this.#agreement);
-    if (this.#phase === "open") {
-      const revision = this.#agreement?.revision;
-      this.#served.onNotification?.(
-        method,
-        revision === undefined ? params : revision.up("notification", method, params),
-      );
-    }
+    const agreement = this.#agreement;
+    if (agreement === undefined) return;
+    if (method === notifications.initialized && this.#phase === "answered") this.#begin(agreement);
+    if (this.#phase === "open")
+      this.#served.onNotification?.(method, agreement.revision.up("notification", method, params));
   }
 
   /**
@@ -236,14 +232,7 @@ export class ServerSession {
     if (this.#phase !== "new") this.#startOver();
     const met = this.#first.serverFor?.({ ...client, revision, principal, peer, session: this.#handshake });
     if (!isPromise(met)) return this.#agree(met ?? this.#first, revision, client);
-    this.#phase = "opening";
-    const answer = Promise.resolve(met).then(
-      (served) => this.#agree(served, revision, client),
-      (error: unknown) => {
-        this.#phase = "new";
-        throw error;
-      },
-    );
+    const answer = Promise.resolve(met).then((served) => this.#agree(served, revision, client));
     const opened = (): void => {
       this.#opening = undefined;
     };
