@@ -63,7 +63,7 @@ export class ReconnectingSession implements ClientSession {
   readonly #ended = new AbortController();
   readonly #closed = deferred<Closed>();
   readonly #reopen: Reopen | undefined;
-  readonly #notifications: NotificationEmitter;
+  readonly #listeners: Set<NotificationListener>;
   readonly #middlewares: Middleware<CallOptions>[] = [];
   #current: ClientSession;
   #opening: Promise<ClientSession> | undefined;
@@ -77,20 +77,28 @@ export class ReconnectingSession implements ClientSession {
    * @throws as `open`
    */
   static async open(open: SessionOpener, given: OpenOptions, how: Reopening): Promise<ReconnectingSession> {
-    const emitter = new NotificationEmitter(reporterOf(given.report), given.onNotification);
-    const onNotification: NotificationListener = (method, params) => emitter.emit(method, params);
+    const report = reporterOf(given.report);
+    const listeners = new Set<NotificationListener>();
+    const onNotification: NotificationListener = (method, params) => {
+      // Those of the library await this one; it belongs to their call.
+      const isOfCall = method === notifications.acknowledged;
+      // The listener of the program comes last, when all internal state is up to date.
+      const last = given.onNotification === undefined || isOfCall ? [] : [given.onNotification];
+      // An error of one listener does not affect the others.
+      for (const listener of [...listeners, ...last]) guarded("onNotification", () => listener(method, params), report);
+    };
     const options: OpenOptions = { ...given, random: randomOf(given), onNotification };
     const reopen: Reopen = (revision, serverHint, signal) => {
       how.onReopen?.();
       return open({ ...options, revision, serverHint, signal });
     };
-    return new ReconnectingSession(await open(options), options, emitter, how.reopen ? reopen : undefined);
+    return new ReconnectingSession(await open(options), options, listeners, how.reopen ? reopen : undefined);
   }
 
   private constructor(
     first: ClientSession,
     options: OpenOptions,
-    emitter: NotificationEmitter,
+    listeners: Set<NotificationListener>,
     reopen: Reopen | undefined,
   ) {
     this.report = reporterOf(options.report);
@@ -102,7 +110,7 @@ export class ReconnectingSession implements ClientSession {
     this.ended = this.#ended.signal;
     this.closed = this.#closed.promise;
     this.#current = first;
-    this.#notifications = emitter;
+    this.#listeners = listeners;
     this.#reopen = reopen;
     if (reopen === undefined) void first.connection.closed.then((closed) => this.#end(closed));
   }
@@ -168,7 +176,8 @@ export class ReconnectingSession implements ClientSession {
    * Listeners are called in the order of registration.
    */
   listen(listener: NotificationListener): () => void {
-    return this.#notifications.listen(listener);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
@@ -230,33 +239,6 @@ export class ReconnectingSession implements ClientSession {
       if (this.#level !== undefined) await session.setLogLevel(this.#level);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error; // A server without this log level can still be called.
-    }
-  }
-}
-
-/** Emits server notifications to all listeners. */
-class NotificationEmitter {
-  readonly #listeners = new Set<NotificationListener>();
-  readonly #report: Reporter;
-  readonly #last: NotificationListener;
-
-  /** @param last the listener of the program, called after all others, when all internal state is up to date */
-  constructor(report: Reporter, last: NotificationListener = () => undefined) {
-    this.#report = report;
-    this.#last = last;
-  }
-
-  listen(listener: NotificationListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** Calls all listeners; an error of one does not affect the others. */
-  emit(method: string, params: Parameters<NotificationListener>[1]): void {
-    // Those of the library await this one; it belongs to their call.
-    const last = method === notifications.acknowledged ? [] : [this.#last];
-    for (const listener of [...this.#listeners, ...last]) {
-      guarded("onNotification", () => listener(method, params), this.#report);
     }
   }
 }
