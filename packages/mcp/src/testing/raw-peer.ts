@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from "../base/deferred.js";
 import type { FrameRefusal } from "../base/framing.js";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import { nextTurn } from "./pair.js";
@@ -37,15 +38,12 @@ export function rawPeer(channel: Channel): RawPeer {
 /** Only for tests that would wait forever, so it is generous. */
 const patience = 5_000;
 
-interface Reader {
-  resolve(frame: string): void;
-  reject(error: Error): void;
-}
+type Arrived = string | Error;
 
 class ChannelPeer implements RawPeer, ChannelReceiver {
   readonly #channel: Channel;
-  readonly #unread: (string | Error)[] = [];
-  readonly #readers = new Set<Reader>();
+  readonly #unread: Arrived[] = [];
+  readonly #readers = new Set<Deferred<Arrived>>();
   #ended: Error | undefined;
 
   constructor(channel: Channel) {
@@ -84,34 +82,27 @@ class ChannelPeer implements RawPeer, ChannelReceiver {
 
   end(error: Error = new Error("the other side has ended")): void {
     this.#ended ??= error;
-    for (const reader of this.#readers) reader.reject(this.#ended);
+    for (const reader of this.#readers) this.#give(reader, this.#ended);
   }
 
-  #arrive(what: string | Error): void {
+  #arrive(what: Arrived): void {
     const [reader] = this.#readers;
     if (reader === undefined) this.#unread.push(what);
-    else if (typeof what === "string") reader.resolve(what);
-    else reader.reject(what);
+    else this.#give(reader, what);
   }
 
-  #wait(): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#readers.delete(reader);
-      };
-      const reader: Reader = {
-        resolve(frame) {
-          done();
-          resolve(frame);
-        },
-        reject(error) {
-          done();
-          reject(error);
-        },
-      };
-      const timer = setTimeout(() => reader.reject(new Error(`no frame came within ${patience} ms`)), patience);
-      this.#readers.add(reader);
-    });
+  #give(reader: Deferred<Arrived>, what: Arrived): void {
+    this.#readers.delete(reader);
+    reader.resolve(what);
+  }
+
+  async #wait(): Promise<string> {
+    const reader = deferred<Arrived>();
+    const timer = setTimeout(() => this.#give(reader, new Error(`no frame came within ${patience} ms`)), patience);
+    this.#readers.add(reader);
+    const arrived = await reader.promise;
+    clearTimeout(timer);
+    if (typeof arrived === "string") return arrived;
+    throw arrived;
   }
 }
