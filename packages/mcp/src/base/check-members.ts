@@ -169,3 +169,11 @@ export function requireFunction(subject: string, value: unknown, remedy: string)
   if (typeof value === "function") return;
   throw new TypeError(`${subject}: expected a function, got ${kindOf(value)}: ${remedy}`);
 }
+
+/**
+ * @param remedy how to pass it
+ * @throws TypeError if the value is not a string, e.g. an object in the place of a name, as other libraries have it
+ */
+export function requireString(subject: string, value: unknown, remedy: string): asserts value is string {
+  if (typeof value !== "string") throw new TypeError(`${subject} must be a string, got ${kindOf(value)}: ${remedy}`);
+}

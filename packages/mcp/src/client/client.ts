@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { checkMembers, type MembersOf, requireString } from "../base/check-members.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import type { CallOptions } from "../jsonrpc/call.js";
@@ -24,7 +24,6 @@ import {
   type ClientParts,
   callOptions,
   invalidResult,
-  requireName,
   verbMembers,
 } from "./verbs/client-parts.js";
 import { ClientPrompts } from "./verbs/prompts.js";
@@ -163,7 +162,8 @@ export class Client<Tools extends ToolTypes = ToolTypes> implements AsyncDisposa
     },
     options: CompleteOptions = {},
   ): Promise<Completion> {
-    requireName("client.complete: the name of the argument", argument?.name, "client.complete(ref, { name, value })");
+    const remedy = "write client.complete(ref, { name, value })";
+    requireString("client.complete: the name of the argument", argument?.name, remedy);
     checkMembers("The options of client.complete", options, completeMembers, {
       arguments: filledIn,
       filled: filledIn,

@@ -1,3 +1,4 @@
+import { requireString } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
 import type { Id, Params } from "./message.js";
 import type { Reporter } from "./report.js";
@@ -65,8 +66,7 @@ export type Authentication = Identity | "anonymous" | undefined;
  */
 export function requireIdentity(given: Identity, remedy: string): Identity {
   const principal: unknown = isObject(given) ? given.principal : undefined;
-  if (typeof principal !== "string")
-    throw new TypeError(`the principal that auth returns must be a string, got ${kindOf(principal)}: ${remedy}`);
+  requireString("the principal that auth returns", principal, remedy);
   requireScopes("the scopes that auth returns", given.scopes);
   return given;
 }

@@ -1,5 +1,5 @@
+import { requireString } from "../base/check-members.js";
 import { didYouMean } from "../base/did-you-mean.js";
-import { kindOf } from "../base/json.js";
 import type { Authentication } from "../jsonrpc/call.js";
 import { changingLists, type ListName } from "../protocol/types/subscriptions.js";
 import type { Changes } from "../session/change-feed.js";
@@ -34,10 +34,7 @@ export interface Changed {
 export function changedBy(changes: Changes, mayLearnOf: (uri: string, auth: Authentication) => boolean): Changed {
   return {
     resource(uri, visible) {
-      if (typeof uri !== "string") {
-        const remedy = "write server.changed.resource(uri)";
-        throw new TypeError(`server.changed.resource: the URI must be a string, got ${kindOf(uri)}: ${remedy}`);
-      }
+      requireString("server.changed.resource: the URI", uri, "write server.changed.resource(uri)");
       const fault = uriFault(uri);
       if (fault !== undefined) throw new TypeError(`server.changed.resource: ${JSON.stringify(uri)} ${fault}`);
       requireVisible("server.changed.resource", visible);

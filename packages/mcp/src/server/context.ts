@@ -1,5 +1,5 @@
 import { bindMethods } from "../base/bound-methods.js";
-import { requireFunction } from "../base/check-members.js";
+import { requireFunction, requireString } from "../base/check-members.js";
 import { didYouMean } from "../base/did-you-mean.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import { type JsonObject, kindOf, pointerToken } from "../base/json.js";
@@ -224,8 +224,7 @@ export class Context {
    */
   async once<Value>(key: string, work: () => Value | Promise<Value>): Promise<Value> {
     const remedy = "write ctx.once(key, work), with a key of its own for each work in the handler";
-    if (typeof key !== "string")
-      throw new TypeError(`ctx.once: the key must be a string, got ${kindOf(key)}: ${remedy}`);
+    requireString("ctx.once: the key", key, remedy);
     requireFunction("ctx.once: work", work, remedy);
     const { input } = this.#operation;
     const kept = async (): Promise<Value> => {

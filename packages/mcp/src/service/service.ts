@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
+import { checkMembers, type MembersOf, requireFunction, requireString } from "../base/check-members.js";
 import { foreignMembers } from "../base/foreign-members.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
@@ -141,10 +141,6 @@ const foreignServiceMembers = foreignMembers("service", {
   onNotification: addsMethod,
   notification: addsMethod,
 });
-
-function requireString(subject: string, value: unknown, remedy: string): void {
-  if (typeof value !== "string") throw new TypeError(`${subject} must be a string, got ${kindOf(value)}: ${remedy}`);
-}
 
 function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
   const { params: described, result, check } = options;

@@ -1,5 +1,4 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
-import { kindOf } from "../../base/json.js";
 import { callMembers } from "../../jsonrpc/calls/caller.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
@@ -61,10 +60,4 @@ export function callOptions(given: ClientCallOptions): SessionCallOptions {
 /** The error for a result without its required members. */
 export function invalidResult(method: string, what: string): LocalError {
   return new LocalError("protocol", `${method}: the server's answer is invalid: ${what}`);
-}
-
-/** @throws TypeError for an object in the place of a name or URI, as other libraries have it */
-export function requireName(subject: string, value: unknown, usage: string): void {
-  if (typeof value === "string") return;
-  throw new TypeError(`${subject} must be a string, got ${kindOf(value)}: write ${usage}`);
 }

@@ -1,6 +1,7 @@
+import { requireString } from "../../base/check-members.js";
 import { methods } from "../../protocol/methods.js";
 import type { GetPromptResult, Prompt } from "../../protocol/types/prompts.js";
-import { type ClientCallOptions, type ClientParts, callOptions, invalidResult, requireName } from "./client-parts.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 import { type ListKind, listing, type PaginatedList } from "./paginate.js";
 
 const prompts: ListKind = {
@@ -33,7 +34,7 @@ export class ClientPrompts {
     args: Readonly<Record<string, string>> = {},
     options: ClientCallOptions = {},
   ): Promise<GetPromptResult> {
-    requireName("client.prompts.get: the name", name, "client.prompts.get(name, args)");
+    requireString("client.prompts.get: the name", name, "write client.prompts.get(name, args)");
     const result = await this.#parts.call(methods.getPrompt, { name, arguments: args }, callOptions(options));
     if (!Array.isArray(result.messages)) throw invalidResult(methods.getPrompt, "messages is not an array");
     return result as unknown as GetPromptResult; // Its required member was checked above.

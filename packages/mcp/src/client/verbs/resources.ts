@@ -1,8 +1,9 @@
+import { requireString } from "../../base/check-members.js";
 import { methods } from "../../protocol/methods.js";
 import type { Resource } from "../../protocol/types/content.js";
 import type { ReadResourceResult, ResourceTemplate } from "../../protocol/types/resources.js";
 import { checkSubscribe, type SubscribeOptions, type Subscription } from "../subscriptions/subscription.js";
-import { type ClientCallOptions, type ClientParts, callOptions, invalidResult, requireName } from "./client-parts.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 import { type ListKind, listing, named, type PaginatedList } from "./paginate.js";
 
 const resources: ListKind = {
@@ -45,7 +46,7 @@ export class ClientResources {
    * @throws RpcError for an unknown resource: −32602 in the stateless era, −32002 before; both have `data.uri`
    */
   async read(uri: string, options: ClientCallOptions = {}): Promise<ReadResourceResult> {
-    requireName("client.resources.read: the URI", uri, "client.resources.read(uri)");
+    requireString("client.resources.read: the URI", uri, "write client.resources.read(uri)");
     const result = await this.#parts.call(methods.readResource, { uri }, callOptions(options));
     if (!Array.isArray(result.contents)) throw invalidResult(methods.readResource, "contents is not an array");
     return result as unknown as ReadResourceResult; // Its required member was checked above.

@@ -1,3 +1,4 @@
+import { requireString } from "../../base/check-members.js";
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
@@ -7,7 +8,7 @@ import type { CallToolResult, Tool } from "../../protocol/types/tools.js";
 import type { InferInput, InferOutput, Schema } from "../../schema/compile.js";
 import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
 import { requireTasks, supportsTasks } from "../advertised.js";
-import { type ClientCallOptions, type ClientParts, callOptions, invalidResult, requireName } from "./client-parts.js";
+import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 import { type CheckedItem, type ListKind, listing, type PaginatedList } from "./paginate.js";
 import { type ClientTasks, readTask } from "./tasks.js";
 
@@ -86,7 +87,7 @@ export class ClientTools<Tools extends ToolTypes = ToolTypes> {
     name: Name,
     ...[args, options = {}]: CallRest<Tools[Name], ClientCallOptions>
   ): Promise<ToolResult<Tools[Name]>> {
-    requireName("client.tools.call: the name", name, "client.tools.call(name, args)");
+    requireString("client.tools.call: the name", name, "write client.tools.call(name, args)");
     const { call, session, listed } = this.#parts;
     const params: JsonObject = { name, arguments: args ?? {} };
     if (listed.isOutdated(name)) await this.#listAgain(name, options);
