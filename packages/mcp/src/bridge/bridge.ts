@@ -1,5 +1,11 @@
 import type { MembersOf } from "../base/check-members.js";
-import { type OpenOptions, openMembers, randomOf, type SessionOpener } from "../client/session/open-session.js";
+import {
+  type OpenOptions,
+  openMembers,
+  randomOf,
+  type SessionOpener,
+  thisLibrary,
+} from "../client/session/open-session.js";
 import { onAbort } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
@@ -337,5 +343,3 @@ class BridgedServer extends ForwardingServer {
     }
   };
 }
-
-const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

@@ -1,7 +1,7 @@
 import type { MembersOf } from "../base/check-members.js";
 import type { Clock } from "../base/clock.js";
 import { isObject, type JsonObject } from "../base/json.js";
-import { codes, HookError, LocalError, RpcError } from "../jsonrpc/errors.js";
+import { HookError, isInvalidParams, LocalError } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
 import { cacheable, notifications } from "../protocol/methods.js";
@@ -168,8 +168,4 @@ function keysOf(method: string, params: JsonObject, principal: string | undefine
   } catch {
     return undefined; // Sending it fails with an error of its own.
   }
-}
-
-function isInvalidParams(error: unknown): boolean {
-  return error instanceof RpcError && error.code === codes.invalidParams;
 }

@@ -16,7 +16,7 @@ import { Client } from "./client.js";
 import { inputCall } from "./input/input-call.js";
 import { type InputHandlers, inputHandlerMembers, inputResponderOf } from "./input/input-handlers.js";
 import type { InputResponder } from "./session/client-session.js";
-import { type OpenOptions, openMembers, type SessionOpener } from "./session/open-session.js";
+import { type OpenOptions, openMembers, type SessionOpener, thisLibrary } from "./session/open-session.js";
 import { ReconnectingSession } from "./session/reconnecting-session.js";
 import { subscribeWith } from "./subscriptions/subscription.js";
 import { ListedTools } from "./verbs/listed-tools.js";
@@ -151,5 +151,3 @@ function listenerOf(
     return onNotification?.(method, params);
   };
 }
-
-const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };

@@ -131,6 +131,11 @@ export function invalidParamsOf(message: string, errors: readonly ParamsFault[])
   return invalidParams(first === undefined ? message : `${message}: ${first.path}: ${first.message}`, errors);
 }
 
+/** Whether a call has failed with −32602. */
+export function isInvalidParams(error: unknown): boolean {
+  return error instanceof RpcError && error.code === codes.invalidParams;
+}
+
 /**
  * −32601 with the method in `data`, and the available ones where the server allows it.
  *

@@ -12,6 +12,7 @@ import { specCodes } from "../../protocol/errors.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { latest } from "../../protocol/revisions/all.js";
 import type { Era, Revision } from "../../protocol/revisions/revision.js";
+import type { Implementation } from "../../protocol/types/implementation.js";
 import {
   type ClientConnection,
   type ClientConnectionOptions,
@@ -79,6 +80,9 @@ export function randomOf({ random = Math.random, report }: Pick<OpenOptions, "ra
   if (random === Math.random) return random;
   return () => answered("random", random, reporterOf(report)) ?? Math.random();
 }
+
+/** The name of a client that gives none. */
+export const thisLibrary: Implementation = { name: "parlance", version: "0.1.0" };
 
 /** Opens a session over a transport. */
 export type SessionOpener = (options: OpenOptions) => Promise<ClientSession>;

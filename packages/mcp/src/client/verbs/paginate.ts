@@ -1,7 +1,7 @@
 import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { OutOfBounds } from "../../jsonrpc/codec/decode.js";
-import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
+import { isInvalidParams, LocalError } from "../../jsonrpc/errors.js";
 import { excerpt } from "../../jsonrpc/report.js";
 import type { Method } from "../../protocol/methods.js";
 import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
@@ -77,10 +77,6 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[
   const all: Item[] = [];
   for await (const item of items) all.push(item);
   return all;
-}
-
-function isInvalidParams(error: unknown): boolean {
-  return error instanceof RpcError && error.code === codes.invalidParams;
 }
 
 async function* pages<Item>(
