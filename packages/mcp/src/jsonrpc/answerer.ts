@@ -35,50 +35,28 @@ export function answerDecoded(
   exchange: Exchange,
   settings: PeerSettings,
 ): Answer {
-  if (Array.isArray(decoded)) return answerBatch(handle, decoded, frame, exchange, settings);
-  return answerOne(handle, decoded as Message | Problem, frame, exchange, settings);
-}
-
-function answerOne(
-  handle: Call,
-  message: Message | Problem,
-  frame: string,
-  exchange: Exchange,
-  settings: PeerSettings,
-): Answer {
-  if (message instanceof Problem) {
-    settings.report({ kind: "invalid", problem: message, frame });
-    return responseToProblem(message, settings.profile);
-  }
-  if (!("method" in message)) {
-    settings.report({ kind: "unmatched", response: message });
-    return undefined;
-  }
-  if ("id" in message) return runRequest(handle, message.id, message.method, message.params, exchange, settings);
-  return runNotification(handle, message.method, message.params, exchange, settings);
-}
-
-function answerBatch(
-  handle: Call,
-  batch: readonly (Message | Problem)[],
-  frame: string,
-  exchange: Exchange,
-  settings: PeerSettings,
-): Answer {
+  const answerOne = (message: Message | Problem): Answer => {
+    if (message instanceof Problem) {
+      settings.report({ kind: "invalid", problem: message, frame });
+      return responseToProblem(message, settings.profile);
+    }
+    if (!("method" in message)) {
+      settings.report({ kind: "unmatched", response: message });
+      return undefined;
+    }
+    if ("id" in message) return runRequest(handle, message.id, message.method, message.params, exchange, settings);
+    return runNotification(handle, message.method, message.params, exchange, settings);
+  };
+  if (!isBatch(decoded)) return answerOne(decoded);
   const ids = new Set<unknown>();
-  let waits = false;
-  const answers: Answer[] = batch.map((each) => {
-    const answer = answerOne(
-      handle,
-      each instanceof Problem ? each : (repeatedId(each, ids) ?? each),
-      frame,
-      exchange,
-      settings,
-    );
-    waits ||= typeof answer === "object";
-    return answer;
-  });
+  const answers = decoded.map((each) => answerOne(each instanceof Problem ? each : (repeatedId(each, ids) ?? each)));
+  const waits = answers.some((answer) => typeof answer === "object");
   return waits ? Promise.all(answers).then(joinResponses) : joinResponses(answers as (string | undefined)[]);
+}
+
+// `Array.isArray` does not narrow a readonly array out of a union.
+function isBatch(decoded: Decoded): decoded is readonly (Message | Problem)[] {
+  return Array.isArray(decoded);
 }
 
 /** The exchange of a call without a connection: it is never cancelled, and it drops notifications. */
