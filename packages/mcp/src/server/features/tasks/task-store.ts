@@ -53,11 +53,10 @@ export class TaskStore {
    */
   start({ principal, call, ttl = this.#limits.ttl }: TaskRequest, run: (task: Task) => unknown): Task {
     this.#requireRoom();
-    const { clock } = this.#conversation;
     const { maxTtl, pollInterval } = this.#limits;
     const kept = Math.min(ttl, maxTtl);
-    const task = new Task({ principal, ttl: kept, pollInterval, clock, moved: (moved) => this.#tell(moved) });
-    const timer = clock.setTimer(() => this.#expire(task), kept);
+    const task = new Task(this.#conversation, { principal, ttl: kept, pollInterval });
+    const timer = this.#conversation.clock.setTimer(() => this.#expire(task), kept);
     timer.unref?.();
     this.#kept.set(task.id, { task, timer, length: 0 });
     this.#running += 1;
@@ -122,10 +121,6 @@ export class TaskStore {
     this.#kept.delete(task.id);
     this.#length -= length;
     task.drop(reason);
-  }
-
-  #tell({ state }: Task): void {
-    this.#conversation.notify(notifications.taskStatus, { ...state });
   }
 }
 
@@ -222,9 +217,6 @@ export interface TaskTerms {
   readonly principal: string | undefined;
   readonly ttl: number;
   readonly pollInterval: number;
-  readonly clock: Clock;
-  /** Told of every change of the status. */
-  readonly moved: (task: Task) => void;
 }
 
 interface Waiter {
@@ -241,6 +233,8 @@ export class Task {
   // A conversation may be shared, and then the id is all that protects a task: it must not be guessed.
   readonly id: string = crypto.randomUUID();
   readonly principal: string | undefined;
+  readonly #conversation: ServedSession;
+  readonly #clock: Clock;
   readonly #terms: TaskTerms;
   readonly #createdAt = Date.now();
   readonly #begun: number;
@@ -254,10 +248,13 @@ export class Task {
   #movedAt: number;
   #end: TaskEnd | undefined;
 
-  constructor(terms: TaskTerms) {
+  /** @param conversation is notified of every change of the status */
+  constructor(conversation: ServedSession, terms: TaskTerms) {
     this.principal = terms.principal;
+    this.#conversation = conversation;
     this.#terms = terms;
-    this.#begun = terms.clock.now();
+    this.#clock = conversation.clock;
+    this.#begun = this.#clock.now();
     this.#movedAt = this.#begun;
   }
 
@@ -369,7 +366,7 @@ export class Task {
   }
 
   #tell(): void {
-    this.#movedAt = this.#terms.clock.now();
-    this.#terms.moved(this);
+    this.#movedAt = this.#clock.now();
+    this.#conversation.notify(notifications.taskStatus, { ...this.state });
   }
 }
