@@ -252,10 +252,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
   const features: readonly Feature[] = [
     ...offered,
     new Completions({ "ref/prompt": prompts, "ref/resource": resources }),
-    new Subscriptions(changes, {
-      capabilities: () => mergeCapabilities(capabilitiesOf(offered), declared),
-      knows: (uri, operation) => resources.knows(uri, operation),
-    }),
+    new Subscriptions(changes, resources, () => mergeCapabilities(capabilitiesOf(offered), declared)),
     tasks,
   ];
   const extensions = new ExtensionMethods();

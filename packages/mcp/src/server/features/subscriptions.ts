@@ -9,13 +9,7 @@ import { type Change, ChangeFeed, type ChangeSource } from "../../session/change
 import type { Operation } from "../servable.js";
 import { maxSubscriptions } from "../session/change-notifier.js";
 import type { Feature, MethodCall } from "./feature.js";
-
-/** The capabilities and resources that clients may subscribe to. */
-export interface Subscribable {
-  capabilities(): ServerCapabilities;
-  /** Whether there is such a resource, or could be. */
-  knows(uri: string, operation: Operation): boolean;
-}
+import type { Resources } from "./resources/resources.js";
 
 /**
  * Subscriptions of the stateless era: one call that stays open and tells what changes, until either side ends it.
@@ -23,20 +17,23 @@ export interface Subscribable {
  */
 export class Subscriptions implements Feature {
   readonly #changes: ChangeSource;
-  readonly #subscribable: Subscribable;
+  readonly #resources: Resources;
+  readonly #offered: () => ServerCapabilities;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
     [methods.listen, (params, operation) => this.#listen(params, operation)],
   ]);
 
-  constructor(changes: ChangeSource, subscribable: Subscribable) {
+  /** @param offered gives the capabilities that clients may subscribe to */
+  constructor(changes: ChangeSource, resources: Resources, offered: () => ServerCapabilities) {
     this.#changes = changes;
-    this.#subscribable = subscribable;
+    this.#resources = resources;
+    this.#offered = offered;
   }
 
   /** It has no capability of its own: it is there where anything can be listened to. */
   get capabilities(): ServerCapabilities | undefined {
-    const { tools, prompts, resources } = this.#subscribable.capabilities();
+    const { tools, prompts, resources } = this.#offered();
     const offers = [tools?.listChanged, prompts?.listChanged, resources?.listChanged, resources?.subscribe];
     return offers.includes(true) ? {} : undefined;
   }
@@ -71,14 +68,14 @@ export class Subscriptions implements Feature {
 
   /** The part of the filter that this server supports. */
   #honour(filter: SubscriptionFilter, operation: Operation): SubscriptionFilter {
-    const offered = this.#subscribable.capabilities();
+    const offered = this.#offered();
     const honoured = changingLists
       .filter(({ member, list }) => filter[member] === true && offered[list]?.listChanged === true)
       .map(({ member }) => [member, true]);
     const { resourceSubscriptions } = filter;
     const isFollowed = offered.resources?.subscribe === true && resourceSubscriptions !== undefined;
     const known = isFollowed
-      ? { resourceSubscriptions: resourceSubscriptions.filter((uri) => this.#subscribable.knows(uri, operation)) }
+      ? { resourceSubscriptions: resourceSubscriptions.filter((uri) => this.#resources.knows(uri, operation)) }
       : {};
     return { ...Object.fromEntries(honoured), ...known };
   }
