@@ -160,14 +160,20 @@ export class Resources implements Feature, CompletionSource {
 
   #read(params: JsonObject, operation: Operation): unknown {
     const uri = this.#readUri(params, operation);
-    const found = this.#find(uri, operation);
-    if (found === undefined) throw this.#notFound(uri, operation);
-    requireScopes(`the resource ${uri}`, found.scopes, operation);
+    const found = this.#require(uri, operation);
     return andThen(found.read(new Context(operation, params)), (value) => {
       if (value instanceof InputRequired) return value;
       if (value === undefined) throw this.#notFound(uri, operation);
       return { ...found.cache, ...readResult(value, { uri, mimeType: found.mimeType }) };
     });
+  }
+
+  /** @throws RpcError if there is no such resource, or the caller may not read it */
+  #require(uri: string, operation: Operation): Readable {
+    const found = this.#find(uri, operation);
+    if (found === undefined) throw this.#notFound(uri, operation);
+    requireScopes(`the resource ${uri}`, found.scopes, operation);
+    return found;
   }
 
   /** The session keeps the subscriptions; this says whether a client may subscribe. */
@@ -176,10 +182,7 @@ export class Resources implements Feature, CompletionSource {
       [
         methods.subscribe,
         (params, operation) => {
-          const uri = this.#readUri(params, operation);
-          const found = this.#find(uri, operation);
-          if (found === undefined) throw this.#notFound(uri, operation);
-          requireScopes(`the resource ${uri}`, found.scopes, operation);
+          this.#require(this.#readUri(params, operation), operation);
           return {};
         },
       ],
