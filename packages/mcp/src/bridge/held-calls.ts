@@ -187,12 +187,13 @@ class HeldCall {
   }
 
   readonly #requestInput: RequestInput = async (method, params, signal) => {
-    const { revision, client } = this.#round.operation;
-    requireDeclared({ method, params }, { revision, capabilities: client.capabilities });
+    const { operation } = this.#round;
+    requireDeclared({ method, params }, operation);
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
     const response = deferred<JsonObject>();
-    this.#inputRequests.set(key, { method, params: translateClientRequest(method, params, revision), response });
+    const translated = translateClientRequest(method, params, operation.revision);
+    this.#inputRequests.set(key, { method, params: translated, response });
     this.#requested.resolve(undefined);
     this.#requested = deferred();
     return new Promise((resolve, reject) => {

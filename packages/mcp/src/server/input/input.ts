@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
-import type { Exchange, RemoteCall } from "../../jsonrpc/call.js";
+import type { RemoteCall } from "../../jsonrpc/call.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
@@ -62,11 +62,6 @@ export class CallbackInput implements Input {
     this.#done.set(key, known);
     return known;
   }
-}
-
-/** Undefined on a one-way transport. */
-export function callbackInput({ callback, signal }: Exchange, client: InputClient): CallbackInput | undefined {
-  return callback === undefined ? undefined : new CallbackInput(callback, client, signal);
 }
 
 /** One revision requires an id for every URL elicitation, for the completion notification. */

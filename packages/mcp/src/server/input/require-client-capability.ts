@@ -17,18 +17,18 @@ const requiredForTasks: ReadonlyMap<string, ClientCapabilities> = new Map([
   [methods.cancelTask, { tasks: { cancel: {} } }],
 ]);
 
-/** The client that receives input requests. */
+/** The client that receives input requests, as an `Operation` has it. */
 export interface InputClient {
   readonly revision: Revision;
-  readonly capabilities: ClientCapabilities;
+  readonly client: { readonly capabilities: ClientCapabilities };
 }
 
 /**
  * Rejects input requests that the client has not declared or the revision does not have.
  * @throws RpcError naming the capability
  */
-export function requireClientCapability(questions: InputRequests, { revision, capabilities }: InputClient): void {
-  const declared = readDeclared(revision, capabilities);
+export function requireClientCapability(questions: InputRequests, { revision, client }: InputClient): void {
+  const declared = readDeclared(revision, client.capabilities);
   for (const { method, params } of Object.values(questions)) {
     const exists = revision.requests.server.has(method) || revision.inputRequests.has(method);
     const requires = requiredForInput(method, params) ?? requiredForTasks.get(method) ?? {};

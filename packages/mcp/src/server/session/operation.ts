@@ -14,7 +14,7 @@ import type { Revision } from "../../protocol/revisions/revision.js";
 import type { Implementation } from "../../protocol/types/implementation.js";
 import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../../protocol/types/logging.js";
 import { maxRounds, mayAskForInput } from "../../session/input-required.js";
-import { type CallbackInput, callbackInput, type Input } from "../input/input.js";
+import { CallbackInput, type Input } from "../input/input.js";
 import { InputRequired, type InputResponses } from "../input/input-request.js";
 import {
   firstRound,
@@ -104,8 +104,9 @@ export class OperationOfRevision implements Operation {
   /** Created on first use: most operations request no input. */
   get input(): Input | undefined {
     if (this.#round !== undefined) return this.#replayOf(this.#round);
-    const asked = { revision: this.revision, capabilities: this.client.capabilities };
-    if (this.revision.era === "handshake") this.callbacks ??= callbackInput(this.#exchange, asked);
+    const { callback } = this.#exchange; // Undefined on a one-way transport.
+    if (callback !== undefined && this.revision.era === "handshake")
+      this.callbacks ??= new CallbackInput(callback, this, this.#exchange.signal);
     return this.callbacks;
   }
 
@@ -146,7 +147,7 @@ export class OperationOfRevision implements Operation {
   get callback(): RemoteCall | undefined {
     const { callback } = this.#exchange;
     if (callback === undefined || this.revision.era !== "handshake") return undefined;
-    return declaredCallback(callback, { revision: this.revision, capabilities: this.client.capabilities });
+    return declaredCallback(callback, this);
   }
 
   notify(method: string, params?: Params): void {
@@ -163,7 +164,7 @@ export class OperationOfRevision implements Operation {
   }
 
   #replayOf(round: Round): ReplayInput {
-    this.replay ??= new ReplayInput(round, { revision: this.revision, capabilities: this.client.capabilities });
+    this.replay ??= new ReplayInput(round, this);
     return this.replay;
   }
 
