@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../base/json.js";
 import { objectResult } from "../client/session/client-session.js";
 import type { Subscription } from "../client/subscriptions/subscription.js";
 import type { RemoteCall } from "../jsonrpc/call.js";
-import { invalidParams, LocalError } from "../jsonrpc/errors.js";
+import { faultyParams, LocalError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
 import { methods, notifications } from "../protocol/methods.js";
@@ -109,9 +109,7 @@ export class DownstreamSession implements Downstream {
       return {};
     } catch (error) {
       if (!(error instanceof LocalError) || error.reason !== "refused") throw error;
-      throw invalidParams("Invalid params", [
-        { path: "/uri", message: "is not a resource that the server sends updates for" },
-      ]);
+      throw faultyParams({ path: "/uri", message: "is not a resource that the server sends updates for" });
     }
   }
 

@@ -125,7 +125,12 @@ export function invalidParams(message: string, errors: readonly ParamsFault[] = 
   return new RpcError(codes.invalidParams, message, errors.length === 0 ? undefined : { errors });
 }
 
-/** The same with the first fault in the message, too: many clients show nothing else. */
+/** −32602 with these faults, and the message of the specification. */
+export function faultyParams(...faults: readonly ParamsFault[]): RpcError {
+  return invalidParams("Invalid params", faults);
+}
+
+/** As `invalidParams`, with the first fault in the message, too: many clients show nothing else. */
 export function invalidParamsOf(message: string, errors: readonly ParamsFault[]): RpcError {
   const [first] = errors;
   return invalidParams(first === undefined ? message : `${message}: ${first.path}: ${first.message}`, errors);

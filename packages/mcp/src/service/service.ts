@@ -3,7 +3,7 @@ import { foreignMembers } from "../base/foreign-members.js";
 import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import type { Call, Exchange } from "../jsonrpc/call.js";
-import { invalidParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
+import { faultyParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
 import { atOnce } from "../jsonrpc/hooks.js";
 import type { Params } from "../jsonrpc/message.js";
 import { type CompiledSchema, compileFor, type InferInput, type InferOutput, type Schema } from "../schema/compile.js";
@@ -147,7 +147,7 @@ function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
   const checkResult = result === undefined ? undefined : resultCheck(name, checkOf(name, result, "output").check);
   const runChecked: Entry = (params, exchange) => {
     const faults = check === undefined ? [] : atOnce("check", () => check(params as never)); // `params` is what the names or the schema have made it.
-    if (faults.length > 0) throw invalidParams("Invalid params", faults);
+    if (faults.length > 0) throw faultyParams(...faults);
     const value = run(params, exchange);
     return checkResult === undefined ? value : andThen(value, checkResult);
   };
@@ -167,7 +167,7 @@ function schemaEntry(name: string, schema: Schema, run: Entry): Entry {
   const names = json?.type === "object" ? Object.keys(properties) : undefined;
   return (params, exchange) =>
     andThen(check(names === undefined ? params : byName(name, names, params)), (checked) => {
-      if (!checked.ok) throw invalidParams("Invalid params", checked.errors);
+      if (!checked.ok) throw faultyParams(...checked.errors);
       return run(checked.value, exchange);
     });
 }
@@ -207,12 +207,10 @@ function byName(method: string, names: readonly string[], params: unknown): Para
   if (isObject(params)) return params;
   const positional = params as readonly unknown[];
   if (positional.length > names.length) {
-    throw invalidParams("Invalid params", [
-      {
-        path: `/${names.length}`,
-        message: `${method} takes ${names.length} params (${names.join(", ")}), got ${positional.length}`,
-      },
-    ]);
+    throw faultyParams({
+      path: `/${names.length}`,
+      message: `${method} takes ${names.length} params (${names.join(", ")}), got ${positional.length}`,
+    });
   }
   return Object.fromEntries(positional.map((value, index) => [names[index] as string, value]));
 }

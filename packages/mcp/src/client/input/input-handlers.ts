@@ -2,7 +2,7 @@ import type { MembersOf } from "../../base/check-members.js";
 import { escapeControls } from "../../base/escape-controls.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import { andThen, type MaybePromise, markHandled } from "../../base/maybe-promise.js";
-import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { codes, faultyParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type ClientCapabilities, mergeCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -149,7 +149,7 @@ function acceptElicitation(handlers: InputHandlers, params: JsonObject, revision
 
 function requireMessage({ message }: JsonObject): void {
   if (typeof message === "string") return;
-  throw invalidParams("Invalid params", [{ path: "/message", message: "must be a string" }]);
+  throw faultyParams({ path: "/message", message: "must be a string" });
 }
 
 function acceptForm(elicit: NonNullable<InputHandlers["elicitation"]>, params: JsonObject): AcceptedRequest {
@@ -175,7 +175,7 @@ function acceptUrl(
   // The peer chooses the scheme, so accept only web pages, and nothing that would start a program.
   const protocol = typeof url === "string" && URL.canParse(url) ? new URL(url).protocol : undefined;
   if (protocol !== "https:" && protocol !== "http:") {
-    throw invalidParams("Invalid params", [{ path: "/url", message: "must be an absolute https or http URL" }]);
+    throw faultyParams({ path: "/url", message: "must be an absolute https or http URL" });
   }
   return async (signal) => {
     // The required members were checked above.
@@ -204,7 +204,7 @@ function acceptSampling(
   if (!isOffered && (tools !== undefined || toolChoice !== undefined))
     throw notDeclared("/tools", "sampling with tools");
   const faults = samplingFaults(params);
-  if (faults.length > 0) throw invalidParams("Invalid params", faults);
+  if (faults.length > 0) throw faultyParams(...faults);
   return async (signal) => {
     // Checked above.
     const given: unknown = await inHook("handlers.sampling", () =>
@@ -228,7 +228,7 @@ function acceptRoots({ roots }: InputHandlers): AcceptedRequest {
 
 /** −32602, as the specification requires for a part of a capability; a capability that is missing as a whole is −32601. */
 function notDeclared(path: string, what: string): RpcError {
-  return invalidParams("Invalid params", [{ path, message: `${what} was not declared by this client` }]);
+  return faultyParams({ path, message: `${what} was not declared by this client` });
 }
 
 type Content = NonNullable<ElicitResult["content"]>;
@@ -260,7 +260,7 @@ type CompleteContent = (content: Content) => MaybePromise<Content>;
 function readForm({ requestedSchema }: JsonObject): CompleteContent {
   const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
   if (!isObject(requestedSchema) || !isObject(properties)) {
-    throw invalidParams("Invalid params", [{ path: "/requestedSchema", message: "must be an object with properties" }]);
+    throw faultyParams({ path: "/requestedSchema", message: "must be an object with properties" });
   }
   const fields = Object.entries(properties);
   const { check } = compileForm(fields, requestedSchema.required);
@@ -288,7 +288,7 @@ function compileForm(fields: readonly (readonly [string, unknown])[], required: 
     return compile(schema, { trust: "peer", formats: "assert" });
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    throw invalidParams("Invalid params", [{ path: `/requestedSchema${error.pointer}`, message: error.message }]);
+    throw faultyParams({ path: `/requestedSchema${error.pointer}`, message: error.message });
   }
 }
 

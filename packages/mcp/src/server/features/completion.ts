@@ -1,7 +1,7 @@
 import { didYouMean } from "../../base/did-you-mean.js";
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, type ParamsFault, wrongKind } from "../../jsonrpc/errors.js";
+import { faultyParams, invalidParams, type ParamsFault, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { methods } from "../../protocol/methods.js";
 import { shapeFault, unsendable } from "../../protocol/sendable.js";
@@ -139,7 +139,7 @@ function readParams({ ref, argument, context }: JsonObject): CompleteRequest {
   if (typeof argumentName !== "string") faults.push(wrongKind("/argument/name", "a string", argumentName));
   if (typeof typed !== "string") faults.push(wrongKind("/argument/value", "a string", typed));
   if (!isTexts(settled)) faults.push({ path: "/context/arguments", message: "must be an object of strings" });
-  if (faults.length > 0) throw invalidParams("Invalid params", faults);
+  if (faults.length > 0) throw faultyParams(...faults);
   // The faults were looked for just above.
   return { type: known, name, argument: argumentName, typed, settled } as CompleteRequest;
 }

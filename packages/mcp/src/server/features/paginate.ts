@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.js";
-import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
+import { faultyParams, type RpcError } from "../../jsonrpc/errors.js";
 import type { CacheHints } from "./feature.js";
 
 /** The names of a list on the wire. */
@@ -58,7 +58,5 @@ function nameIn(member: string, cursor: string): string | undefined {
 }
 
 function badCursor(): RpcError {
-  return invalidParams("Invalid params", [
-    { path: "/cursor", message: "is not a cursor of this list: start again without one" },
-  ]);
+  return faultyParams({ path: "/cursor", message: "is not a cursor of this list: start again without one" });
 }

@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, type MaybePromise } from "../../base/maybe-promise.js";
-import { invalidParams, invalidParamsOf, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
+import { faultyParams, invalidParamsOf, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { iconMembers, promptArgumentMembers } from "../../protocol/member-tables.js";
 import { requireMetaKeys } from "../../protocol/meta.js";
@@ -148,8 +148,8 @@ export class Prompts implements Feature, CompletionSource {
 
   #get(params: JsonObject, operation: Operation): unknown {
     const { name, arguments: args = {} } = params;
-    if (typeof name !== "string") throw invalidParams("Invalid params", [wrongKind("/name", "a string", name)]);
-    if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
+    if (typeof name !== "string") throw faultyParams(wrongKind("/name", "a string", name));
+    if (!isObject(args)) throw faultyParams(wrongKind("/arguments", "an object", args));
     const prompt = this.#prompts.get(name, operation.auth);
     if (prompt === undefined) {
       const errors = [{ path: "/name", message: "is not a prompt of this server" }];

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../base/json.js";
 import { onAbort } from "../../jsonrpc/abort-listeners.js";
-import { codes, invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
+import { codes, faultyParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { metaKeys } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
@@ -92,7 +92,7 @@ export function readId({ id }: Operation): string | number {
 
 /** @throws RpcError −32602 for an invalid filter */
 export function readFilter({ notifications: filter }: JsonObject): SubscriptionFilter {
-  if (!isObject(filter)) throw invalidParams("Invalid params", [wrongKind("/notifications", "an object", filter)]);
+  if (!isObject(filter)) throw faultyParams(wrongKind("/notifications", "an object", filter));
   const faults: ParamsFault[] = [];
   for (const { member } of changingLists) {
     const wanted = filter[member];
@@ -107,6 +107,6 @@ export function readFilter({ notifications: filter }: JsonObject): SubscriptionF
     const message = `must be at most ${maxSubscriptions} URIs, got ${uris.length}`;
     faults.push({ path: "/notifications/resourceSubscriptions", message });
   }
-  if (faults.length > 0) throw invalidParams("Invalid params", faults);
+  if (faults.length > 0) throw faultyParams(...faults);
   return filter as SubscriptionFilter; // The faults were looked for just above.
 }

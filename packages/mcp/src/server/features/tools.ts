@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { andThen, isPromise } from "../../base/maybe-promise.js";
 import { encodeValue } from "../../jsonrpc/codec/encode.js";
-import { invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
+import { faultyParams, invalidParams, type ParamsFault, RpcError, wrongKind } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { methods } from "../../protocol/methods.js";
 import {
@@ -123,8 +123,8 @@ export class Tools implements Feature {
 
   #callTool(params: JsonObject, operation: Operation): unknown {
     const { name, arguments: args = {} } = params;
-    if (typeof name !== "string") throw invalidParams("Invalid params", [wrongKind("/name", "a string", name)]);
-    if (!isObject(args)) throw invalidParams("Invalid params", [wrongKind("/arguments", "an object", args)]);
+    if (typeof name !== "string") throw faultyParams(wrongKind("/name", "a string", name));
+    if (!isObject(args)) throw faultyParams(wrongKind("/arguments", "an object", args));
     const registered = this.#tools.get(name, operation.auth);
     if (registered === undefined) {
       const errors = [{ path: "/name", message: "is not a tool of this server" }];

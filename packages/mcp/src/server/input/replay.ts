@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
-import { invalidParams, type RpcError } from "../../jsonrpc/errors.js";
+import { faultyParams, type RpcError } from "../../jsonrpc/errors.js";
 import { maxRounds } from "../../session/input-required.js";
 import type { Input } from "./input.js";
 import type { ClientRequest, InputRequests, InputResponses } from "./input-request.js";
@@ -223,17 +223,15 @@ function fingerprint({ method, params }: ClientRequest): string {
 
 /** −32602 for a state that does not open, without saying which of the reasons it is: it may be an attack. */
 export function refusedState(): RpcError {
-  return invalidParams("Invalid params", [
-    {
-      path: "/requestState",
-      message:
-        "is not a state of this call, was used before, has expired, or is from a process with other secrets: make the call again without it",
-    },
-  ]);
+  return faultyParams({
+    path: "/requestState",
+    message:
+      "is not a state of this call, was used before, has expired, or is from a process with other secrets: make the call again without it",
+  });
 }
 
 /** The member of params that holds answers. @throws RpcError −32602 if it is not an object */
 export function readResponses({ inputResponses = {} }: JsonObject): JsonObject {
   if (isObject(inputResponses)) return inputResponses;
-  throw invalidParams("Invalid params", [{ path: "/inputResponses", message: "must be an object" }]);
+  throw faultyParams({ path: "/inputResponses", message: "must be an object" });
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, kindOf } from "../../base/json.js";
-import { invalidParams, type ParamsFault } from "../../jsonrpc/errors.js";
+import { faultyParams, type ParamsFault } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { progressTokenFaults, readMeta } from "../../protocol/meta.js";
 import { unadvertisedMethods } from "../../protocol/method-capabilities.js";
@@ -67,7 +67,7 @@ export function negotiate(
   lenient: boolean,
 ): { readonly revision: Revision; readonly client: ClientDescription } {
   const faults = initializeFaults(params);
-  if (faults.length > 0) throw invalidParams("Invalid params", faults);
+  if (faults.length > 0) throw faultyParams(...faults);
   const version = params.protocolVersion as string; // The faults were looked for just above.
   const asked = revisionOf((lenient ? versionAliases.get(version) : undefined) ?? version);
   const revision = asked?.era === "handshake" ? asked : latestHandshake;
@@ -92,7 +92,7 @@ export function initializeResult(
 /** @throws RpcError −32602 for a progress token that is too long */
 export function requireShortToken(params: JsonObject): void {
   const faults = progressTokenFaults(readMeta(params)?.progressToken);
-  if (faults.length > 0) throw invalidParams("Invalid params", faults);
+  if (faults.length > 0) throw faultyParams(...faults);
 }
 
 function initializeFaults({ protocolVersion, capabilities, clientInfo }: JsonObject): readonly ParamsFault[] {

@@ -5,7 +5,7 @@ import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { toErrorObject } from "../../jsonrpc/calls/responder.js";
 import type { Connection } from "../../jsonrpc/connection.js";
-import { codes, invalidParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { codes, faultyParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import type { ErrorObject, Params } from "../../jsonrpc/message.js";
 import { faultOf, type Reporter } from "../../jsonrpc/report.js";
@@ -185,7 +185,7 @@ export class ServerSession {
   call(method: string, given: Params | undefined, exchange: Exchange): unknown {
     const sent = isObject(given) ? given : {};
     if (sent._meta !== undefined && namesRevision(sent)) return this.#callStateless(method, sent, exchange);
-    if (statelessOnly.has(method)) throw invalidParams("Invalid params", missingMeta(sent));
+    if (statelessOnly.has(method)) throw faultyParams(...missingMeta(sent));
     this.#auth = exchange.auth;
     if (method === methods.ping) return {};
     if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, sent, exchange));
@@ -297,7 +297,7 @@ export class ServerSession {
 
 function levelOf({ level }: JsonObject): LoggingLevel {
   if (isLoggingLevel(level)) return level;
-  throw invalidParams("Invalid params", [{ path: "/level", message: `must be one of ${loggingLevels.join(", ")}` }]);
+  throw faultyParams({ path: "/level", message: `must be one of ${loggingLevels.join(", ")}` });
 }
 
 function missingMeta(params: Params): readonly ParamsFault[] {

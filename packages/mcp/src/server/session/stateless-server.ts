@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.js";
 import { andThen } from "../../base/maybe-promise.js";
 import type { Call, Exchange } from "../../jsonrpc/call.js";
-import { invalidParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
+import { faultyParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { specCodes } from "../../protocol/errors.js";
 import { metaKeys, type RequestMeta, readRequestMeta } from "../../protocol/meta.js";
@@ -29,7 +29,7 @@ export interface StatelessRequest {
  */
 export function readStateless(server: Servable, method: string, given: JsonObject): StatelessRequest {
   const reading = readRequestMeta(given);
-  if ("faults" in reading) throw invalidParams("Invalid params", reading.faults);
+  if ("faults" in reading) throw faultyParams(...reading.faults);
   const revision = revisionOf(reading.meta[metaKeys.protocolVersion]);
   if (revision?.era !== "stateless") throw unsupportedVersion(reading.meta);
   const isDefined = revision.requests.client.has(method) || !isProtocolMethod(method);

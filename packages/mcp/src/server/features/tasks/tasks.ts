@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../base/json.js";
 import type { Exchange } from "../../../jsonrpc/call.js";
-import { codes, invalidParams, methodNotFound, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
+import { codes, faultyParams, invalidParams, methodNotFound, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import { type Params, RawJson } from "../../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import { metaKeys, readMeta } from "../../../protocol/meta.js";
@@ -86,7 +86,7 @@ type TaskMethod = (store: TaskStore, params: JsonObject, operation: Operation) =
 
 function findTask(store: TaskStore, { taskId }: JsonObject, { principal }: Operation): Task {
   if (typeof taskId === "string") return store.find(taskId, principal);
-  throw invalidParams("Invalid params", [wrongKind("/taskId", "a string", taskId)]);
+  throw faultyParams(wrongKind("/taskId", "a string", taskId));
 }
 
 async function awaitResult(store: TaskStore, params: JsonObject, operation: Operation): Promise<RawJson> {
@@ -147,10 +147,10 @@ function related(params: Params | undefined, { id }: Task): JsonObject {
 }
 
 function readTtl(task: unknown): number | undefined {
-  if (!isObject(task)) throw invalidParams("Invalid params", [wrongKind("/task", "an object", task)]);
+  if (!isObject(task)) throw faultyParams(wrongKind("/task", "an object", task));
   const { ttl } = task;
   if (ttl === undefined || (Number.isSafeInteger(ttl) && (ttl as number) >= 0)) return ttl as number | undefined;
-  throw invalidParams("Invalid params", [{ path: "/task/ttl", message: "must be a whole number of milliseconds" }]);
+  throw faultyParams({ path: "/task/ttl", message: "must be a whole number of milliseconds" });
 }
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation */
