@@ -4,7 +4,7 @@ import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
 import type { ClientSession, SessionCall } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";
-import { type Follow, type FollowOptions, readChange } from "./follow.js";
+import { type Follow, type FollowOptions, isNothing, readChange } from "./follow.js";
 
 /**
  * Subscribes with `resources/subscribe`, in one session of the handshake era. Changes of lists need no subscription: the server
@@ -34,8 +34,8 @@ export function followBySubscribing(
       });
     const refusals = await acquire(subscribed, resourceSubscriptions ?? [], options, acquired);
     const isFatal = (error: unknown): boolean => !(error instanceof RpcError);
-    const isNothing = acquired.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
-    const fatal = refusals.find(isFatal) ?? (isNothing ? refusals[0] : undefined);
+    const honoured = resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] };
+    const fatal = refusals.find(isFatal) ?? (isNothing(honoured) ? refusals[0] : undefined);
     if (fatal !== undefined) {
       await stop();
       throw fatal;
@@ -50,7 +50,7 @@ export function followBySubscribing(
     const unwatch = onAbort(ended, () => void end());
     if (ended.aborted) void end();
     return {
-      honoured: resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] },
+      honoured,
       over: over.promise,
       async stop() {
         unwatch();

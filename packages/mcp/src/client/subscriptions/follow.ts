@@ -43,6 +43,11 @@ export function readFilter(notifications: unknown): SubscriptionFilter {
   };
 }
 
+/** Whether no change passes the filter. */
+export function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
+  return resourceSubscriptions.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
+}
+
 /** The change that a notification reports, if it is in the filter. */
 export function readChange(method: string, params: Params | undefined, filter: SubscriptionFilter): Change | undefined {
   const changed = changingLists.find(({ notification }) => notification === method);

@@ -12,7 +12,7 @@ import type { Change } from "../../session/change-feed.js";
 import { everyList, requireSubscribable } from "../advertised.js";
 import type { ClientSession, SessionCallOptions } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";
-import type { Follow, Followed, FollowOptions } from "./follow.js";
+import { type Follow, type Followed, type FollowOptions, isNothing } from "./follow.js";
 import { followByListening } from "./follow-listening.js";
 import { followBySubscribing } from "./follow-subscribing.js";
 
@@ -127,11 +127,6 @@ const finalCodes: ReadonlySet<number> = new Set([
 function wantedOf({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): readonly string[] {
   const members = Object.entries(lists).flatMap(([member, wanted]) => (wanted === true ? [member] : []));
   return [...members, ...resourceSubscriptions.map(excerpt)];
-}
-
-/** Whether no change passes the filter. */
-function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
-  return resourceSubscriptions.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
 }
 
 class KeptSubscription implements Subscription {
