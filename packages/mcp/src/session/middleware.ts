@@ -69,10 +69,6 @@ export function wrapped<Context>(middleware: Middleware<Context>, next: RunCall<
   if (middleware.length > 1)
     throw new TypeError(`use: a middleware has one parameter, got ${middleware.length}: ${usage}`);
   const call: unknown = middleware(next);
-  if (isRunCall<Context>(call)) return call;
+  if (typeof call === "function") return call as RunCall<Context>; // `Middleware` gives its parameters.
   throw new TypeError(`use: a middleware must return a function (method, params, context), got ${kindOf(call)}`);
-}
-
-function isRunCall<Context>(value: unknown): value is RunCall<Context> {
-  return typeof value === "function";
 }
