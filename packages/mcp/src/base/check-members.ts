@@ -177,3 +177,9 @@ export function requireFunction(subject: string, value: unknown, remedy: string)
 export function requireString(subject: string, value: unknown, remedy: string): asserts value is string {
   if (typeof value !== "string") throw new TypeError(`${subject} must be a string, got ${kindOf(value)}: ${remedy}`);
 }
+
+/** @throws RangeError if the value is not a whole number above zero */
+export function requireCount(subject: string, value: number): void {
+  if (Number.isSafeInteger(value) && value > 0) return;
+  throw new RangeError(`${subject} must be a whole number above zero, got ${value}`);
+}

@@ -1,4 +1,4 @@
-import { checkMembers, type MembersOf } from "../base/check-members.js";
+import { checkMembers, type MembersOf, requireCount } from "../base/check-members.js";
 import { isObject, kindOf } from "../base/json.js";
 import { mergeCapabilities, readCapabilities, type ServerCapabilities } from "../protocol/capabilities.js";
 import { implementationMembers } from "../protocol/member-tables.js";
@@ -224,7 +224,7 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
   const {
     instructions,
     requestState,
-    pageSize,
+    pageSize = 100,
     listCache,
     capabilities,
     resourceSubscriptions = true,
@@ -241,8 +241,9 @@ export function createServer<const Defined extends readonly DefinedTool[] = read
     throw new TypeError(`createServer: tools must be an array, got ${kindOf(definedTools)}: ${remedy}`);
   }
   const declared = declaredCapabilities(capabilities, resourceSubscriptions);
+  requireCount("pageSize", pageSize);
   const changes = new Changes();
-  const lists = { pageSize: checkedPageSize(pageSize), cache: cacheHints(listCache ?? {}) };
+  const lists = { pageSize, cache: cacheHints(listCache ?? {}) };
   const shared: FeatureSettings = { lists, changes, errorCodes };
   const tools = new Tools(shared, checkedToolErrors(toolErrors), declared.tasks !== undefined);
   const resources = new Resources(shared, resourceSubscriptions);
@@ -303,11 +304,6 @@ function requireOptions(options: ServerOptions | undefined, misplaced: unknown):
   if (missing.length === 0) return;
   const must = missing.length === 1 ? "must be a string" : "must be strings";
   throw new TypeError(`createServer: ${missing.join(" and ")} ${must}: ${serverExample}`);
-}
-
-function checkedPageSize(pageSize = 100): number {
-  if (Number.isSafeInteger(pageSize) && pageSize > 0) return pageSize;
-  throw new RangeError(`pageSize must be a whole number above zero, got ${pageSize}`);
 }
 
 function declaredCapabilities(given: ServerOptions["capabilities"], subscriptions: boolean): ServerCapabilities {

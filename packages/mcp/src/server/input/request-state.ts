@@ -1,4 +1,4 @@
-import type { MembersOf } from "../../base/check-members.js";
+import { type MembersOf, requireCount } from "../../base/check-members.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
@@ -97,7 +97,7 @@ export function memoryRequestStates({
   max = 50_000,
   now = Date.now,
 }: MemoryRequestStatesOptions = {}): MemoryRequestStates {
-  if (!Number.isSafeInteger(max) || max < 1) throw new RangeError(`max must be a whole number above zero, got ${max}`);
+  requireCount("max", max);
   /** The end of each, in the order of their use, which is nearly the order in which they end. */
   const used = new Map<string, number>();
   /** The latest expiry of forgotten states: for states that expire by then, it is unknown whether they were used. */

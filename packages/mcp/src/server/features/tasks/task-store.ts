@@ -1,4 +1,4 @@
-import type { MembersOf } from "../../../base/check-members.js";
+import { type MembersOf, requireCount } from "../../../base/check-members.js";
 import { type Clock, longestTimer, type Timer } from "../../../base/clock.js";
 import { deferred } from "../../../base/deferred.js";
 import { isObject, type JsonObject } from "../../../base/json.js";
@@ -197,10 +197,7 @@ const defaults: TaskLimits = {
 /** @throws RangeError for what is no count, or no time that a timer can wait */
 export function taskLimits(options: TaskOptions = {}): TaskLimits {
   const limits = { ...defaults, ...options };
-  for (const [name, value] of Object.entries(limits)) {
-    if (Number.isSafeInteger(value) && value > 0) continue;
-    throw new RangeError(`tasks.${name} must be a whole number above zero, got ${value}`);
-  }
+  for (const [name, value] of Object.entries(limits)) requireCount(`tasks.${name}`, value);
   if (limits.maxTtl > longestTimer) throw new RangeError(`tasks.maxTtl must be at most ${longestTimer}`);
   return limits;
 }
