@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcp/src/protocol/header-values.js";
+import { decodeHeaderValue, encodeHeaderValue } from "../../packages/mcp/src/protocol/http-headers.js";
 
 describe("a value of a header", () => {
   test.each([

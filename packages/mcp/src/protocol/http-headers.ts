@@ -1,3 +1,4 @@
+import { decodeBase64, encodeBase64 } from "../base/base64.js";
 import { methods } from "./methods.js";
 
 /**
@@ -25,3 +26,41 @@ export const namedBy: ReadonlyMap<string, string> = new Map<string, string>([
   ["tasks/update", "taskId"],
   [methods.cancelTask, "taskId"],
 ]);
+
+const prefix = "=?base64?";
+const suffix = "?=";
+
+/** A value that needs no encoding: empty, or visible ASCII with inner spaces only. */
+const plain = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
+
+/**
+ * Encodes a text as the value of `Mcp-Name` or `Mcp-Param-…`. A text that is not valid in a header, or that looks
+ * encoded, becomes `=?base64?…?=`.
+ * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http#value-encoding
+ *
+ * @example
+ * encodeHeaderValue("Zürich"); // "=?base64?WsO8cmljaA==?="
+ */
+export function encodeHeaderValue(text: string): string {
+  if (plain.test(text) && !(text.startsWith(prefix) && text.endsWith(suffix))) return text;
+  return `${prefix}${encodeBase64(new TextEncoder().encode(text))}${suffix}`;
+}
+
+/**
+ * Decodes a header value; undefined if it is marked as encoded but is not UTF-8 in base64.
+ *
+ * @example
+ * decodeHeaderValue("=?base64?WsO8cmljaA==?="); // "Zürich"
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  const isEncoded = value.length >= prefix.length + suffix.length && value.startsWith(prefix) && value.endsWith(suffix);
+  if (!isEncoded) return value;
+  const bytes = decodeBase64(value.slice(prefix.length, -suffix.length));
+  try {
+    return bytes === undefined ? undefined : utf8.decode(bytes);
+  } catch {
+    return undefined; // Not UTF-8.
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { ExactNumber } from "../jsonrpc/message.js";
 import { excerpt } from "../jsonrpc/report.js";
-import { decodeHeaderValue, encodeHeaderValue } from "./header-values.js";
+import { decodeHeaderValue, encodeHeaderValue } from "./http-headers.js";
 
 /** A schema annotation: the argument is also sent in a header, so that a proxy can route by it. */
 const annotation = "x-mcp-header";

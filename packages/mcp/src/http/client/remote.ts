@@ -16,8 +16,7 @@ import type { Message, RpcNotification, RpcResponse } from "../../jsonrpc/messag
 import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { mcpRequestingProfile } from "../../jsonrpc/profile.js";
 import { type NotificationListener, realNames } from "../../jsonrpc/routing.js";
-import { encodeHeaderValue } from "../../protocol/header-values.js";
-import { mcpHeaders, namedBy } from "../../protocol/http-headers.js";
+import { encodeHeaderValue, mcpHeaders, namedBy } from "../../protocol/http-headers.js";
 import { readProtocolVersion } from "../../protocol/meta.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
 import { revisionOf } from "../../protocol/revisions/all.js";
