@@ -25,11 +25,11 @@ export interface NotStateless {
   readonly why: LocalError;
 }
 
-/** Response to one `server/discover`. */
-type ProbeResponse =
-  | { readonly kind: "discovered"; readonly discovered: JsonObject }
-  | { readonly kind: "unsupported"; readonly supported: readonly string[] }
-  | { readonly kind: "other"; readonly verdict: NotStateless };
+/** A stateless server that refused the version of the probe. */
+interface VersionRefused {
+  /** The versions that it offers instead. */
+  readonly supported: readonly string[];
+}
 
 /** Options of a probe. */
 export interface ProbeOptions extends Pick<CallOptions, "timeout" | "signal"> {
@@ -52,11 +52,11 @@ export async function probe(
   options: ProbeOptions,
 ): Promise<ProbeResult> {
   const first = await sendDiscover(remote, me, preferred, options);
-  if (first.kind !== "unsupported") return conclude(first, preferred);
+  if (!("supported" in first)) return first;
   const next = newestCommon(first.supported);
   if (next.era === "handshake") return notStateless(speaks(first.supported));
   const second = await sendDiscover(remote, me, next, options);
-  if (second.kind !== "unsupported") return conclude(second, next);
+  if (!("supported" in second)) return second;
   // Only once: a server that rejects its own offer would cause an endless loop.
   throw new LocalError("protocol", `the server offers protocol version ${next.version}, and refuses it`);
 }
@@ -66,7 +66,7 @@ async function sendDiscover(
   me: ClientIdentity,
   revision: Revision,
   { onOutcome = () => undefined, ...options }: ProbeOptions,
-): Promise<ProbeResponse> {
+): Promise<ProbeResult | VersionRefused> {
   // Observes the call itself: responses in one chunk settle their calls in order, but not promises derived from them.
   const watched: ServerRemote = {
     notify: (method, params) => remote.notify(method, params),
@@ -76,36 +76,32 @@ async function sendDiscover(
       return outcome;
     },
   };
+  let discovered: JsonObject;
   try {
-    const how = { ...options, cancellable: false };
-    return { kind: "discovered", discovered: await discover(watched, me, revision, how) };
+    discovered = await discover(watched, me, revision, { ...options, cancellable: false });
   } catch (error) {
-    if (error instanceof RpcError) return responseOfError(error);
+    if (error instanceof RpcError) return resultOfError(error);
     // A request that this side cannot send says nothing about the server.
     if (!(error instanceof LocalError) || error.reason === "refused") throw error;
-    return { kind: "other", verdict: { era: "handshake", answered: error.reason === "protocol", why: error } };
+    return { era: "handshake", answered: error.reason === "protocol", why: error };
   }
+  return probeResult(discovered, revision);
 }
 
 /** Recognises errors of the stateless era by code and data: other servers use the same codes for other errors. */
-function responseOfError(error: RpcError): ProbeResponse {
+function resultOfError(error: RpcError): NotStateless | VersionRefused {
   const { code, message, data } = error;
   const supported = supportedVersionsOf(error);
-  if (supported !== undefined) return { kind: "unsupported", supported };
+  if (supported !== undefined) return { supported };
   const needs =
     code === specCodes.missingRequiredClientCapability && isObject(data) && isObject(data.requiredCapabilities);
   if (needs) throw error;
-  const why = `it answered ${methods.discover} with ${code} ${excerpt(message)}`;
-  return { kind: "other", verdict: notStateless(why, { cause: error }) };
+  return notStateless(`it answered ${methods.discover} with ${code} ${excerpt(message)}`, { cause: error });
 }
 
 /** The versions that an `UnsupportedProtocolVersion` error lists; undefined for any other error. */
 export function supportedVersionsOf({ code, data }: RpcError): readonly string[] | undefined {
   return code === specCodes.unsupportedProtocolVersion && isObject(data) ? versionList(data.supported) : undefined;
-}
-
-function conclude(response: Exclude<ProbeResponse, { kind: "unsupported" }>, requested: Revision): ProbeResult {
-  return response.kind === "other" ? response.verdict : probeResult(response.discovered, requested);
 }
 
 /**
