@@ -156,7 +156,7 @@ async function probeFirst(transport: ClientConnection, options: OpenOptions): Pr
       isSettled = true;
     },
   });
-  if (isRequired || (await settlesWithin(settled(probed), patience, transport.connection.settings.clock)))
+  if (isRequired || (await settlesWithin(Promise.allSettled([probed]), patience, transport.connection.settings.clock)))
     return afterProbe(transport, options, await probed);
   return initializeToo(transport, options, { probed, isSettled: () => isSettled, stop });
 }
@@ -183,9 +183,9 @@ async function initializeToo(
   const stop = new AbortController();
   const how = { signal: stop.signal, ...(timeout === undefined ? {} : { timeout }) };
   const result = sendInitialize(transport.connection, identity, how);
-  await Promise.race([settled(pending.probed), settled(result)]);
+  await Promise.race([Promise.allSettled([pending.probed]), Promise.allSettled([result])]);
   // A server without a handshake may reject `initialize` before it responds to the earlier probe.
-  if (!pending.isSettled() && (await isRejectedAsUnknown(result))) await settled(pending.probed);
+  if (!pending.isSettled() && (await isRejectedAsUnknown(result))) await Promise.allSettled([pending.probed]);
   if (pending.isSettled()) {
     const probed = await pending.probed;
     if (probed.era === "stateless") {
@@ -199,14 +199,6 @@ async function initializeToo(
   const initialized = await result;
   pending.stop.abort();
   return confirmed(transport, options, initialized);
-}
-
-/** Resolves when a promise is settled, either way. */
-async function settled(promise: Promise<unknown>): Promise<undefined> {
-  return promise.then(
-    () => undefined,
-    () => undefined,
-  );
 }
 
 /** Whether the server rejected `initialize` because it has no handshake. */
