@@ -131,9 +131,9 @@ export function metaFault(meta: unknown, path: string): ParamsFault | undefined 
 }
 
 /** The first fault that a check finds in a list of values. */
-export function firstFault(
-  values: readonly unknown[],
-  check: (value: unknown, index: number) => ParamsFault | undefined,
+export function firstFault<Value>(
+  values: readonly Value[],
+  check: (value: Value, index: number) => ParamsFault | undefined,
 ): ParamsFault | undefined {
   for (const [index, value] of values.entries()) {
     const fault = check(value, index);

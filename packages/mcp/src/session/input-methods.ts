@@ -41,9 +41,7 @@ const inputMethods: ReadonlyMap<string, InputMethod> = new Map<string, InputMeth
           shapeFault("CreateMessageRequestParams", params, "") ??
           metaFault(_meta, "/_meta") ??
           // The shape has checked that they are an array of objects.
-          firstFault(messages as readonly JsonObject[], (message, index) =>
-            messageFault(message as JsonObject, `/messages/${index}`),
-          ) ??
+          firstFault(messages as readonly JsonObject[], (each, index) => messageFault(each, `/messages/${index}`)) ??
           jsonFault({ metadata, tools }, "")
         );
       },
@@ -58,7 +56,7 @@ const inputMethods: ReadonlyMap<string, InputMethod> = new Map<string, InputMeth
       resultFault: (result) =>
         shapeFault("ListRootsResult", result, "") ??
         // The shape has checked that they are an array of roots.
-        firstFault(result.roots as readonly Root[], (root, index) => rootFault(root as Root, `/roots/${index}`)),
+        firstFault(result.roots as readonly Root[], (root, index) => rootFault(root, `/roots/${index}`)),
     },
   ],
 ]);
