@@ -6,7 +6,7 @@ import {
   type SessionOpener,
   thisLibrary,
 } from "../client/session/open-session.js";
-import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
@@ -195,8 +195,7 @@ class OpenBridge extends ForwardingServer implements Bridge {
     const downstream = new DownstreamSession(hello, session, this.#settings.report);
     const { ended } = session;
     const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
-    onAbort(ended, () => void upstream.close());
-    if (ended.aborted) void upstream.close();
+    whenAborted(ended, () => void upstream.close());
     void upstream.closed.then(() => session.close());
     return new BridgedServer(downstream, upstream, this.#settings);
   }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { isObject, type JsonObject } from "../base/json.js";
-import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { onAbort, whenAborted } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
 import { sleep } from "../jsonrpc/sleep.js";
 import type { ClientRequest } from "../server/input/input-request.js";
@@ -153,8 +153,7 @@ class HeldCall {
     if (this.#expiry !== undefined) this.#clock.clearTimer(this.#expiry);
     this.#round = round;
     const { operation } = round;
-    const forget = onAbort(operation.signal, () => this.#stop.abort(operation.signal.reason));
-    if (operation.signal.aborted) this.#stop.abort(operation.signal.reason);
+    const forget = whenAborted(operation.signal, () => this.#stop.abort(operation.signal.reason));
     try {
       this.#outcome ??= this.#forward({
         requestInput: this.#requestInput,

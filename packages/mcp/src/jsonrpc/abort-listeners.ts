@@ -18,6 +18,13 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   };
 }
 
+/** As `onAbort`; runs `listener` at once if the signal is aborted. */
+export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
+  const forget = onAbort(signal, listener);
+  if (signal.aborted) listener();
+  return forget;
+}
+
 function listen(signal: AbortSignal): Listeners {
   const all = new Set<() => void>();
   const fire = (): void => {

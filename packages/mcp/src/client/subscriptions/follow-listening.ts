@@ -1,7 +1,7 @@
 import { longestTimer, type Timer } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import { isObject } from "../../base/json.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { metaKeys, readMeta } from "../../protocol/meta.js";
@@ -72,14 +72,12 @@ class Listening implements Followed {
     const { clock } = this.#session;
     const giveUp = (reason: LocalError["reason"], why: string): void =>
       this.#opening.resolve(new LocalError(reason, `${methods.listen}: ${why}`));
-    const cancel = (): void => giveUp("cancelled", "cancelled by the caller");
     // A longer timer would fire at once.
     const timer =
       timeout <= longestTimer
         ? clock.setTimer(() => giveUp("timeout", `not acknowledged within ${timeout} ms`), timeout)
         : undefined;
-    const forget = signal === undefined ? undefined : onAbort(signal, cancel);
-    if (signal?.aborted === true) cancel();
+    const forget = signal && whenAborted(signal, () => giveUp("cancelled", "cancelled by the caller"));
     void this.over.then((error) =>
       this.#opening.resolve(error ?? new LocalError("protocol", `${methods.listen}: it ended before it began`)),
     );

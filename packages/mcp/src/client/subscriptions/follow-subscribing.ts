@@ -1,5 +1,5 @@
 import { deferred } from "../../base/deferred.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
 import type { ClientSession, SessionCall } from "../session/client-session.js";
@@ -47,8 +47,7 @@ export function followBySubscribing(
       over.resolve(new LocalError("closed", "the session has ended", { cause }));
     };
     // `connection.closed.then` would retain every subscription of the session.
-    const unwatch = onAbort(ended, () => void end());
-    if (ended.aborted) void end();
+    const unwatch = whenAborted(ended, () => void end());
     return {
       honoured,
       over: over.promise,

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { deferred } from "../../base/deferred.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import { excerpt } from "../../jsonrpc/report.js";
@@ -176,8 +176,7 @@ class KeptSubscription implements Subscription {
       const wanted = wantedOf(this.#filter).join(", ");
       throw new LocalError("refused", `subscribe: the server accepted nothing of the filter: ${wanted}`);
     }
-    const forget = onAbort(ended, () => this.#stop.abort());
-    if (ended.aborted) this.#stop.abort();
+    const forget = whenAborted(ended, () => this.#stop.abort());
     void this.#keep(followed).then((end) => {
       forget();
       this.#queue.end(end.error);
@@ -226,9 +225,7 @@ class KeptSubscription implements Subscription {
 
   async #untilOver(followed: Followed): Promise<Error | undefined> {
     const stopped = deferred<undefined>();
-    const { signal } = this.#stop;
-    const forget = onAbort(signal, () => stopped.resolve(undefined));
-    if (signal.aborted) stopped.resolve(undefined);
+    const forget = whenAborted(this.#stop.signal, () => stopped.resolve(undefined));
     const dropped = await Promise.race([followed.over, stopped.promise]);
     forget();
     return dropped;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.js";
 import { markHandled } from "../../base/maybe-promise.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import type { RemoteCall } from "../../jsonrpc/call.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
@@ -30,9 +30,7 @@ export class CallbackInput implements Input {
   constructor(callback: RemoteCall, client: InputClient, cancelled: AbortSignal) {
     this.#callback = callback;
     this.#client = client;
-    const cancel = (): void => this.#over.abort(cancelled.reason);
-    this.#forget = onAbort(cancelled, cancel);
-    if (cancelled.aborted) cancel();
+    this.#forget = whenAborted(cancelled, () => this.#over.abort(cancelled.reason));
   }
 
   /** Cancels the open requests, because the call has ended. */
