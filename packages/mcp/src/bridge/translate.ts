@@ -79,23 +79,17 @@ export function translateClientRequest(method: string, params: JsonObject, downs
 
 /** The error sent upstream when the downstream client did not answer an input request. */
 export function notAnswered(error: LocalError): RpcError {
-  return new RpcError(
-    codes.internalError,
-    "Internal error",
-    { reason: "the client did not respond" },
-    { cause: error },
-  );
+  return internalErrorFor("the client did not respond", error);
 }
 
 /** The error of a call that got no upstream response. Transport and process details are included only with `candid`. */
 export function withoutResponse(error: LocalError, isCandid: boolean): RpcError {
   const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : reasons[error.reason];
-  return new RpcError(
-    codes.internalError,
-    "Internal error",
-    { reason: isCandid ? `${reason}: ${error.message}` : reason },
-    { cause: error },
-  );
+  return internalErrorFor(isCandid ? `${reason}: ${error.message}` : reason, error);
+}
+
+function internalErrorFor(reason: string, cause: LocalError): RpcError {
+  return new RpcError(codes.internalError, "Internal error", { reason }, { cause });
 }
 
 const reasons: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
