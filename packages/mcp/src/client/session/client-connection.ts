@@ -1,6 +1,5 @@
 import type { MembersOf } from "../../base/check-members.js";
-import { isObject, type JsonObject } from "../../base/json.js";
-import type { Call } from "../../jsonrpc/call.js";
+import { isObject } from "../../base/json.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { type Connection, type ConnectionOptions, openConnection } from "../../jsonrpc/connection.js";
 import { methodNotFound } from "../../jsonrpc/errors.js";
@@ -55,11 +54,17 @@ export function openClientConnection(
     tolerance: lenient ? "accept" : "explain",
     limits: { ...clientLimits, ...transport.limits },
     profile: mcpProfile,
-    handle: respondToServer(
-      responder,
-      () => revision,
-      (answer, cancelled) => connection.whilePeerWaits(answer, cancelled),
-    ),
+    // Requests of a server in the handshake era; in the stateless era a client responds to none.
+    handle(method, params, { signal }) {
+      if (method === methods.ping) return {};
+      const spoken = revision; // Before a revision is negotiated, only `ping` is handled.
+      const exists = spoken?.requests.server.has(method) === true || !isProtocolMethod(method);
+      if (spoken === undefined || !exists) throw methodNotFound(method);
+      const respond = responder.accept(method, spoken.up("params", method, isObject(params) ? params : {}), spoken);
+      // The calls that a user is asked about may take as long as the user does.
+      const answer = connection.whilePeerWaits(respond(signal), signal);
+      return answer.then((response) => spoken.down("result", method, response));
+    },
     onNotification: notified,
     report(each) {
       if (revision?.era === "stateless" && endsSubscription(each)) {
@@ -83,26 +88,6 @@ export function openClientConnection(
       ended.abort();
       return connection.close();
     },
-  };
-}
-
-/**
- * Handles the requests of a server in the handshake era; in the stateless era a client responds to none. Before a revision
- * is negotiated, only `ping` is handled.
- * @param waits is given each answer: the calls that a user is asked about may take as long as the user does
- */
-function respondToServer(
-  responder: InputResponder,
-  negotiated: () => Revision | undefined,
-  waits: (answer: Promise<JsonObject>, cancelled: AbortSignal) => Promise<JsonObject>,
-): Call {
-  return (method, params, { signal }) => {
-    if (method === methods.ping) return {};
-    const revision = negotiated();
-    const exists = revision?.requests.server.has(method) === true || !isProtocolMethod(method);
-    if (revision === undefined || !exists) throw methodNotFound(method);
-    const respond = responder.accept(method, revision.up("params", method, isObject(params) ? params : {}), revision);
-    return waits(respond(signal), signal).then((response) => revision.down("result", method, response));
   };
 }
 
