@@ -46,6 +46,7 @@ export interface Shown {
 
 const noSpans = { lanes: 0, spans: [] };
 
+/** Handlers of methods. JSON-RPC has null in place of an undefined result. */
 type Handlers<Methods> = {
   readonly [Name in keyof Methods]: (
     params: Methods[Name] extends (params: infer Params) => unknown ? Params : never,
@@ -90,72 +91,44 @@ export class PageService {
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
       frame: ({ n }) => this.#frame(n),
-      commandLine: ({ n }) => this.#commandLine(n) ?? null,
-      changes: ({ n }) => changesOf(n, this.#view?.recording.conversation) ?? null,
+      commandLine: ({ n }) => this.#commandLine(n),
+      changes: ({ n }) => changesOf(n, this.#view?.recording.conversation),
       compare: ({ recording }) => this.#compare(recording).catch(explain),
-      place: ({ n }) => this.#view?.placeOf(n) ?? null,
-      violation: ({ from, back }) => this.#view?.violation(from, back) ?? null,
+      place: ({ n }) => this.#view?.placeOf(n),
+      violation: ({ from, back }) => this.#view?.violation(from, back),
       terms: async () => ({
         values: valuesIn(this.#view?.recording.conversation),
         saved: (await readKept("filters", process.env)) ?? [],
       }),
       saveFilter: ({ filter, saved }) => saveFilter(filter, saved, process.env),
-      hiddenColumns: async () => (await readKept("columns", process.env)) ?? null,
-      hideColumns: async ({ names }) => {
-        await keep("columns", names, process.env);
-        return null;
-      },
+      hiddenColumns: () => readKept("columns", process.env),
+      hideColumns: ({ names }) => keep("columns", names, process.env),
       contracts: () => contractsOf(this.#view?.recording.conversation),
       costs: () => costsOf(this.#view?.recording.conversation),
       processes: () => processesOf(this.#view?.recording),
       timeline: (window) => (this.#view === undefined ? noSpans : spansIn(this.#view.recording.conversation, window)),
-      span: ({ n }) => (this.#view && spanOf(this.#view.recording.conversation, n)) ?? null,
+      span: ({ n }) => this.#view && spanOf(this.#view.recording.conversation, n),
       overview: ({ buckets }) => this.#view?.overview(Math.min(buckets, mostRows)) ?? [],
       export: ({ recording, to, filter }) => this.#recordings.export(recording, to, filter).catch(explain),
-      acting: () => this.#acting?.state ?? null,
+      acting: () => this.#acting?.state,
       offers: () => this.#acting?.offers ?? [],
-      listAgain: async () => {
-        await this.#act.listAgain().catch(explain);
-        return null;
-      },
+      listAgain: () => this.#act.listAgain().catch(explain),
       check: async ({ tool, args }) => ({
         faults: await this.#act.check(tool, args),
         command: this.#act.commandLine(methods.callTool, { name: tool, arguments: args }),
       }),
-      examine: () => {
-        this.#act.examine();
-        return null;
-      },
+      examine: () => this.#act.examine(),
       request: ({ method, params }) => this.#act.request(method, params),
-      reconnect: ({ asked }) => {
-        this.#act.reconnect(asked);
-        return null;
-      },
-      cancel: ({ key }) => {
-        this.#act.cancel(key);
-        return null;
-      },
-      sendRaw: async ({ text }) => {
-        await this.#act.sendRaw(text).catch(explain);
-        return null;
-      },
-      answer: async ({ key, answer }) => {
-        await this.#act.inputs.answer(key, answer);
-        return null;
-      },
-      setRoots: ({ folders }) => {
-        this.#act.setRoots(folders);
-        return null;
-      },
-      subscribe: async ({ uri, ends }) => {
-        await this.#act.subscribe(uri, ends).catch(explain);
-        return null;
-      },
+      reconnect: ({ asked }) => this.#act.reconnect(asked),
+      cancel: ({ key }) => this.#act.cancel(key),
+      sendRaw: ({ text }) => this.#act.sendRaw(text).catch(explain),
+      answer: ({ key, answer }) => this.#act.inputs.answer(key, answer),
+      setRoots: ({ folders }) => this.#act.setRoots(folders),
+      subscribe: ({ uri, ends }) => this.#act.subscribe(uri, ends).catch(explain),
       complete: (params) => this.#act.complete(params).catch(explain),
       result: ({ key }) => this.#act.result(key),
       requests: () => this.#requests?.list().catch(explain) ?? [],
-      saveRequest: async ({ name, replaces, ...request }) =>
-        (await this.#requests?.save(name, request, replaces).catch(explain)) ?? null,
+      saveRequest: ({ name, replaces, ...request }) => this.#requests?.save(name, request, replaces).catch(explain),
     };
     const service = createService();
     for (const [name, run] of Object.entries(handlers))
@@ -168,24 +141,18 @@ export class PageService {
       until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
       replay: (change) => {
         this.#replay?.set(change);
-        return this.#replay?.state ?? null;
+        return this.#replay?.state;
       },
     };
   }
 
   get #interceptHandlers(): Handlers<InterceptMethods> {
     return {
-      interception: () => this.#interception?.state ?? null,
+      interception: () => this.#interception?.state,
       touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
-      setRules: async ({ rules }) => {
-        await this.#intercept.set(rules);
-        return null;
-      },
-      heldText: ({ key }) => this.#intercept.textOf(key) ?? null,
-      release: ({ key, fate }) => {
-        this.#intercept.release(key, fate);
-        return null;
-      },
+      setRules: ({ rules }) => this.#intercept.set(rules),
+      heldText: ({ key }) => this.#intercept.textOf(key),
+      release: ({ key, fate }) => this.#intercept.release(key, fate),
     };
   }
 
