@@ -258,99 +258,86 @@ const number = { type: "integer", minimum: 0 };
 const amount = { type: "number", minimum: 0 };
 const boolean = { type: "boolean" };
 const string = { type: "string", maxLength: 10_000 };
+const strings = { type: "array", items: string, maxItems: 100 };
 
-function object(properties: object, required: readonly string[]): JsonObject {
+function object(properties: object, optional: readonly string[] = []): JsonObject {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required, additionalProperties: false };
 }
 
 /** The schemas of the params of the methods. */
 const schemas: Readonly<Record<keyof PageMethods, JsonObject>> = {
-  recordings: object({}, []),
-  open: object({ recording: string, filter: string, span: number }, ["filter"]),
-  rows: object({ from: number, count: number }, ["from", "count"]),
-  frame: object({ n: number }, ["n"]),
-  commandLine: object({ n: number }, ["n"]),
-  changes: object({ n: number }, ["n"]),
-  compare: object({ recording: string }, []),
-  until: object({ at: amount }, ["at"]),
-  replay: object({ at: amount, speed: amount, runs: boolean }, []),
-  place: object({ n: number }, ["n"]),
-  violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }, ["from", "back"]),
-  overview: object({ buckets: number }, ["buckets"]),
-  timeline: object({ from: amount, until: amount, pixels: number }, ["from", "until", "pixels"]),
-  span: object({ n: number }, ["n"]),
-  terms: object({}, []),
-  saveFilter: object({ filter: string, saved: boolean }, ["filter", "saved"]),
-  hiddenColumns: object({}, []),
-  hideColumns: object({ names: { type: "array", items: string, maxItems: 100 } }, ["names"]),
-  contracts: object({}, []),
-  costs: object({}, []),
-  processes: object({}, []),
+  recordings: object({}),
+  open: object({ recording: string, filter: string, span: number }, ["recording", "span"]),
+  rows: object({ from: number, count: number }),
+  frame: object({ n: number }),
+  commandLine: object({ n: number }),
+  changes: object({ n: number }),
+  compare: object({ recording: string }, ["recording"]),
+  until: object({ at: amount }),
+  replay: object({ at: amount, speed: amount, runs: boolean }, ["at", "speed", "runs"]),
+  place: object({ n: number }),
+  violation: object({ from: { type: "integer", minimum: -1 }, back: boolean }),
+  overview: object({ buckets: number }),
+  timeline: object({ from: amount, until: amount, pixels: number }),
+  span: object({ n: number }),
+  terms: object({}),
+  saveFilter: object({ filter: string, saved: boolean }),
+  hiddenColumns: object({}),
+  hideColumns: object({ names: strings }),
+  contracts: object({}),
+  costs: object({}),
+  processes: object({}),
   export: object(
     { recording: string, to: { enum: ["markdown", "html", "har", "test", "curl", "jsonl"] }, filter: string },
-    ["to", "filter"],
+    ["recording"],
   ),
-  acting: object({}, []),
-  offers: object({}, []),
-  listAgain: object({}, []),
-  check: object({ tool: string, args: { type: "object" } }, ["tool", "args"]),
-  examine: object({}, []),
-  request: object({ method: string, params: { type: "object" } }, ["method", "params"]),
-  reconnect: object(
-    { asked: object({ revision: { enum: versions }, era: { enum: ["handshake", "stateless"] } }, []) },
-    ["asked"],
-  ),
-  cancel: object({ key: number }, ["key"]),
-  sendRaw: object({ text: { type: "string" } }, ["text"]),
-  answer: object(
-    { key: number, answer: object({ action: { enum: ["accept", "decline", "cancel"] }, value: {} }, ["action"]) },
-    ["key", "answer"],
-  ),
-  setRoots: object({ folders: { type: "array", items: string, maxItems: 100 } }, ["folders"]),
-  subscribe: object({ uri: string, ends: boolean }, ["uri", "ends"]),
-  complete: object(
-    {
-      kind: { enum: ["prompt", "template"] },
-      name: string,
-      argument: string,
-      value: string,
-      settled: { type: "object", additionalProperties: { type: "string" } },
+  acting: object({}),
+  offers: object({}),
+  listAgain: object({}),
+  check: object({ tool: string, args: { type: "object" } }),
+  examine: object({}),
+  request: object({ method: string, params: { type: "object" } }),
+  reconnect: object({
+    asked: object({ revision: { enum: versions }, era: { enum: ["handshake", "stateless"] } }, ["revision", "era"]),
+  }),
+  cancel: object({ key: number }),
+  sendRaw: object({ text: { type: "string" } }),
+  answer: object({
+    key: number,
+    answer: object({ action: { enum: ["accept", "decline", "cancel"] }, value: {} }, ["value"]),
+  }),
+  setRoots: object({ folders: strings }),
+  subscribe: object({ uri: string, ends: boolean }),
+  complete: object({
+    kind: { enum: ["prompt", "template"] },
+    name: string,
+    argument: string,
+    value: string,
+    settled: { type: "object", additionalProperties: { type: "string" } },
+  }),
+  result: object({ key: number }),
+  requests: object({}),
+  saveRequest: object({ name: string, method: string, params: { type: "object" }, replaces: boolean }),
+  interception: object({}),
+  touched: object({ rules: strings }),
+  setRules: object({
+    rules: {
+      type: "array",
+      maxItems: 100,
+      items: object({ kind: { enum: ["break", "fault"] }, text: string, isOn: boolean }),
     },
-    ["kind", "name", "argument", "value", "settled"],
-  ),
-  result: object({ key: number }, ["key"]),
-  requests: object({}, []),
-  saveRequest: object({ name: string, method: string, params: { type: "object" }, replaces: boolean }, [
-    "name",
-    "method",
-    "params",
-    "replaces",
-  ]),
-  interception: object({}, []),
-  touched: object({ rules: { type: "array", items: string, maxItems: 100 } }, ["rules"]),
-  setRules: object(
-    {
-      rules: {
-        type: "array",
-        maxItems: 100,
-        items: object({ kind: { enum: ["break", "fault"] }, text: string, isOn: boolean }, ["kind", "text", "isOn"]),
-      },
+  }),
+  heldText: object({ key: number }),
+  release: object({
+    key: number,
+    fate: {
+      oneOf: [
+        object({ did: { enum: ["send", "drop"] } }),
+        object({ did: { enum: ["change", "answer"] }, text: { type: "string" } }),
+      ],
     },
-    ["rules"],
-  ),
-  heldText: object({ key: number }, ["key"]),
-  release: object(
-    {
-      key: number,
-      fate: {
-        oneOf: [
-          object({ did: { enum: ["send", "drop"] } }, ["did"]),
-          object({ did: { enum: ["change", "answer"] }, text: { type: "string" } }, ["did", "text"]),
-        ],
-      },
-    },
-    ["key", "fate"],
-  ),
+  }),
 };
 
 function summaryOf({ recording, count }: RecordingView): Omit<PageView, "compares"> {
