@@ -1,7 +1,14 @@
 import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
-import type { InterceptMethods, PageComparison, PageMethods, PageReplay, PageView } from "@parlance/web/protocol";
+import type {
+  InterceptMethods,
+  PageComparison,
+  PageMethods,
+  PageNotifications,
+  PageReplay,
+  PageView,
+} from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import { shellWord } from "../../shared/output/shell-word.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
@@ -66,9 +73,8 @@ export class PageService {
   #next: RecordingView | undefined;
   /** Counts the views that were asked for. */
   #asked = 0;
-  #interceptTimer: NodeJS.Timeout | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #actTimer: NodeJS.Timeout | undefined;
+  /** The timers of notifications that are due, by their methods. */
+  readonly #timers = new Map<keyof PageNotifications, NodeJS.Timeout>();
 
   /** @param remote the page, which is notified of changes */
   constructor({ recordings, acting, requests, interception, replay }: Shown, remote: () => Connection) {
@@ -158,9 +164,7 @@ export class PageService {
 
   /** Stops following the recording. */
   close(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#actTimer);
-    clearTimeout(this.#interceptTimer);
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#interception?.leave(this.#intercepted);
     this.#acting?.watchers.delete(this.#acted);
     this.#next?.close();
@@ -179,19 +183,23 @@ export class PageService {
     return this.#interception;
   }
 
-  readonly #intercepted = (): void => {
-    this.#interceptTimer ??= setTimeout(() => {
-      this.#interceptTimer = undefined;
-      if (this.#interception !== undefined) this.#remote().notify("intercepted", { ...this.#interception.state });
-    }, pause);
-  };
+  readonly #intercepted = (): void => this.#notifySoon("intercepted", () => this.#interception?.state);
+  readonly #acted = (): void => this.#notifySoon("acted", () => this.#acting?.state);
+  readonly #changed = (): void => this.#notifySoon("changed", () => this.#view && this.#summary(this.#view));
 
-  readonly #acted = (): void => {
-    this.#actTimer ??= setTimeout(() => {
-      this.#actTimer = undefined;
-      if (this.#acting !== undefined) this.#remote().notify("acted", { ...this.#acting.state });
-    }, pause);
-  };
+  /** Notifies the page of a state after a pause, once for all changes until then. */
+  #notifySoon<Name extends keyof PageNotifications>(
+    name: Name,
+    stateOf: () => PageNotifications[Name] | undefined,
+  ): void {
+    if (this.#timers.has(name)) return;
+    const notify = (): void => {
+      this.#timers.delete(name);
+      const state = stateOf();
+      if (state !== undefined) this.#remote().notify(name, { ...state });
+    };
+    this.#timers.set(name, setTimeout(notify, pause));
+  }
 
   async #open({
     recording: name,
@@ -207,7 +215,7 @@ export class PageService {
     const isOfSpan = (row: Row): boolean =>
       row.n !== undefined && span !== undefined && recording.conversation.timeline.spanOf(row.n)?.n === span;
     const test = span === undefined ? matches : (row: Row): boolean => isOfSpan(row) && matches(row);
-    const view = new RecordingView(recording, test, () => this.#changed());
+    const view = new RecordingView(recording, test, this.#changed);
     // A large recording, or a filter that takes long, must not replace what was asked for after it.
     if (own !== this.#asked) return null;
     this.#next?.close();
@@ -239,13 +247,6 @@ export class PageService {
     const { conversation, header } = this.#view?.recording ?? {};
     const row = conversation?.rows.find((each) => each.n === n);
     return row && commandLineOfRow(row, header);
-  }
-
-  #changed(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#view !== undefined) this.#remote().notify("changed", { ...this.#summary(this.#view) });
-    }, pause);
   }
 }
 
