@@ -155,8 +155,7 @@ function serveView(options: ServeViewOptions): (event: ServeEvent) => void {
         return;
       case "failed": {
         const { message, seen, remedy } = event;
-        const details = { exitCode: exitCodes.unreachable, seen };
-        printFailure(new Failure(message, remedy === undefined ? details : { ...details, remedy }), output);
+        printFailure(new Failure(message, { exitCode: exitCodes.unreachable, seen, remedy }), output);
         print(style.dim(`  waiting for ${path} to change`));
         return;
       }

@@ -58,7 +58,7 @@ export type WorkerReport =
       readonly files: readonly string[];
       readonly message: string;
       readonly seen: readonly string[];
-      readonly remedy?: string;
+      readonly remedy?: string | undefined;
     };
 
 /** The report of a module that is served. */

@@ -35,7 +35,7 @@ try {
   await (http?.drain(grace) ?? over);
 } catch (error) {
   const { message, seen, remedy } = toFailure(error, "opening");
-  await report({ kind: "failed", files: files(), message, seen, ...(remedy !== undefined && { remedy }) });
+  await report({ kind: "failed", files: files(), message, seen, remedy });
   process.exitCode = exitCodes.unreachable;
 }
 if (process.connected) process.disconnect();

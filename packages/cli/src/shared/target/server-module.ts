@@ -82,8 +82,7 @@ function importFailure(path: string, error: unknown): Failure {
     return unreachable(message, typeScriptRemedy(path), error);
   const seen = placesOf(path, error);
   const remedy = seen.length === 0 ? `import it by hand to see more: node ${path}` : undefined;
-  const details = { exitCode: exitCodes.unreachable, seen, cause: error };
-  return new Failure(message, remedy === undefined ? details : { ...details, remedy });
+  return new Failure(message, { exitCode: exitCodes.unreachable, seen, remedy, cause: error });
 }
 
 /** The maximum number of stack lines shown. */
