@@ -37,6 +37,11 @@ export function usageFailure(message: string, remedy?: string): Failure {
   return new Failure(message, { exitCode: exitCodes.usage, remedy });
 }
 
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Whether the conversation was already open. */
 export type Stage = "opening" | "open";
 
@@ -69,7 +74,7 @@ const consequences: Readonly<Record<LocalError["reason"], Consequence>> = {
 export function toFailure(error: unknown, stage: Stage): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof RpcError) return ofRpcError(error, stage);
-  const [message = "", ...seen] = (error instanceof Error ? error.message : String(error)).split("\n");
+  const [message = "", ...seen] = messageOf(error).split("\n");
   if (!(error instanceof LocalError))
     return new Failure(message, { exitCode: exitCodes.unreachable, seen, cause: error });
   const { exitCode, remedy } = consequences[error.reason];

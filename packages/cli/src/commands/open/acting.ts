@@ -19,7 +19,7 @@ import type {
 import { literalOf, nodeAt, type Row } from "@parlance/wire";
 import { isAsked, type ListName, offeredLists, readList } from "../../shared/client/exercise.js";
 import type { Observation, ObservedTarget } from "../../shared/client/observed-target.js";
-import type { Failure } from "../../shared/failure.js";
+import { type Failure, messageOf } from "../../shared/failure.js";
 import type { Checked, Watcher } from "../doctor/check.js";
 import type { LiveRecording, RecordingWatcher } from "./live-recording.js";
 import { type CommandTargetWords, commandLineOf, offerOf } from "./offers.js";
@@ -486,5 +486,5 @@ function outcomeOf(error: unknown): PageResult {
     const { code, message, data } = error;
     return { kind: "error", json: JSON.stringify({ code, message, ...(data !== undefined && { data }) }) };
   }
-  return { kind: "none", says: error instanceof Error ? error.message : String(error) };
+  return { kind: "none", says: messageOf(error) };
 }

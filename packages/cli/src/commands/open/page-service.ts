@@ -10,6 +10,7 @@ import type {
   PageView,
 } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
+import { messageOf } from "../../shared/failure.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
 import { commandOf } from "../export/exported.js";
@@ -252,7 +253,7 @@ export class PageService {
 
 /** Converts a failed request to an error that the page shows; other errors become internal errors. */
 function explain(cause: unknown): never {
-  throw new RpcError(502, cause instanceof Error ? cause.message : String(cause), undefined, { cause });
+  throw new RpcError(502, messageOf(cause), undefined, { cause });
 }
 
 const number = { type: "integer", minimum: 0 };

@@ -1,6 +1,6 @@
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
-import { usageFailure } from "../failure.js";
+import { messageOf, usageFailure } from "../failure.js";
 import { splitWords } from "../target/target.js";
 
 /** An argument of the command line: `name=text`, which the schema of the tool gives a type, or a value that was written as JSON. */
@@ -55,7 +55,7 @@ function json(text: string, word: string, remedy: string): unknown {
   try {
     return ExactNumber.parse(text);
   } catch (error) {
-    throw usageFailure(`${word} is not JSON: ${error instanceof Error ? error.message : String(error)}`, remedy);
+    throw usageFailure(`${word} is not JSON: ${messageOf(error)}`, remedy);
   }
 }
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { constants, createGunzip } from "node:zlib";
 import { type Entry, RecordingDecoder, type RecordingItem, type reportOf } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
-import { Failure } from "../failure.js";
+import { Failure, messageOf } from "../failure.js";
 import type { Pace } from "../pace.js";
 import { findRecording, nameOfRecording } from "./find-recording.js";
 
@@ -113,10 +113,6 @@ export async function isRecording(path: string): Promise<boolean> {
 
 function unreadable(path: string, error: unknown): Failure {
   return new Failure(`${path} cannot be read: ${messageOf(error)}`, { exitCode: exitCodes.usage, cause: error });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The line of each entry in the file. */

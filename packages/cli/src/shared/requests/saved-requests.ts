@@ -5,7 +5,7 @@ import { didYouMean, ExactNumber, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, pointerToken } from "@parlance/mcp/protocol";
 import { nodeAt, scanJson } from "@parlance/wire";
 import { exitCodes } from "../exit-codes.js";
-import { Failure, usageFailure } from "../failure.js";
+import { Failure, messageOf, usageFailure } from "../failure.js";
 
 /** A request saved by a person, to send it again. Its numbers are exact. */
 export interface SavedRequest {
@@ -210,8 +210,4 @@ function requireName(name: string): void {
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

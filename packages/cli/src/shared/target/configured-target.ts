@@ -6,7 +6,7 @@ import type { OAuthOptions } from "@parlance/mcp/auth";
 import { didYouMean, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { getNodeValue } from "jsonc-parser";
-import { Failure, usageFailure } from "../failure.js";
+import { Failure, messageOf, usageFailure } from "../failure.js";
 import {
   type ConfigurationFile,
   type FoundServer,
@@ -171,7 +171,7 @@ class Configured {
         Object.entries(parsed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
       );
     } catch (error) {
-      throw usageFailure(`the configuration uses the file ${path}: ${error instanceof Error ? error.message : error}`);
+      throw usageFailure(`the configuration uses the file ${path}: ${messageOf(error)}`);
     }
   }
 
@@ -267,6 +267,6 @@ function contentOf(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw usageFailure(`the configuration uses the file ${path}: ${error instanceof Error ? error.message : error}`);
+    throw usageFailure(`the configuration uses the file ${path}: ${messageOf(error)}`);
   }
 }

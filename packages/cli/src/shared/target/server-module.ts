@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Servable } from "@parlance/mcp/client";
 import { isObject } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
-import { Failure } from "../failure.js";
+import { Failure, messageOf } from "../failure.js";
 
 /** Milliseconds for a module to load. A module that starts its own server may never finish. */
 const loadTime = 5_000;
@@ -76,7 +76,7 @@ async function importWithin(path: string): Promise<Readonly<Record<string, unkno
 }
 
 function importFailure(path: string, error: unknown): Failure {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   const message = `${path} cannot be imported: ${why}`;
   if (isObject(error) && error.code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?tsx?\b/.test(why))
     return unreachable(message, typeScriptRemedy(path), error);
