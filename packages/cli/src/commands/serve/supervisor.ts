@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Channel } from "@parlance/mcp/jsonrpc";
 import { streamChannel } from "@parlance/mcp/node";
-import type { Interrupt } from "../../shared/interrupt.js";
+import { aborted, type Interrupt } from "../../shared/interrupt.js";
 import type { Relay } from "./relay.js";
 import type { Transport, WorkerReport } from "./serving.js";
 
@@ -94,13 +94,6 @@ function promiseOf<Value>(): [Promise<Value>, (value: Value) => void] {
     settle = resolve;
   });
   return [promise, settle];
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }
 
 /** Milliseconds that a worker with running calls gets to exit. */
