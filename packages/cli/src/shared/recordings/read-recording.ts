@@ -201,14 +201,9 @@ export class RecordingReader {
   }
 
   /**
-   * The entries, in order. An incomplete last line is not damage: its recorder was killed. @throws Failure if the file cannot be
-   * opened or is damaged, and after an interrupt
+   * The entries, in order, in lists that were read together. An incomplete last line is not damage: its recorder was killed.
+   * @throws Failure if the file cannot be opened or is damaged, and after an interrupt
    */
-  async *entries(): AsyncGenerator<Entry> {
-    for await (const entries of this.lists()) yield* entries;
-  }
-
-  /** The entries in lists that were read together. */
   async *lists(): AsyncGenerator<readonly Entry[]> {
     if (this.#held !== undefined) {
       yield this.#held;
