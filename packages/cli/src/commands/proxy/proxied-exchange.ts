@@ -163,51 +163,38 @@ export class ProxiedExchange {
       return "ended";
     }
     if (fate.did === "drop") this.#answer.on("close", () => this.#abort("dropped at a breakpoint", "recorder"));
-    if (fate.did === "answer") this.#answerByHand(fate.text);
-    if (fate.did === "drop" || fate.did === "answer") return "ended";
-    if (fate.did === "change") {
-      const changed = Buffer.from(fate.text);
-      this.#record.made({ d: "c2s", ch: "http", bytes: changed, of: this.#record.markOf("c2s") });
-      return changed;
+    if (fate.did === "answer") {
+      const bytes = Buffer.from(fate.text);
+      this.#answerWith(200, withLength([["Content-Type", "application/json"]], bytes.length), bytes);
     }
+    if (fate.did === "drop" || fate.did === "answer") return "ended";
+    if (fate.did === "change") return this.#changed("c2s", fate.text);
     if (fault?.is === "delay") await delay(interceptor.waitOf(fault));
     if (fault?.is === "sse-cut") this.#mostEvents = fault.after;
-    if (fault?.is === "http") this.#answerWith(fault.status, fault.retryAfter);
+    if (fault?.is === "http")
+      this.#answerWith(fault.status, fault.retryAfter === undefined ? [] : [["Retry-After", String(fault.retryAfter)]]);
     if (fault?.is === "close") this.#fail(new Error("closed by a fault"), "recorder");
     if (fault?.is === "drop") this.#answer.on("close", () => this.#abort("dropped by a fault", "recorder"));
     return fault === undefined || fault.is === "delay" || fault.is === "sse-cut" ? body : "ended";
   }
 
-  async #readAll(body: Readable, chunk: (part: Uint8Array) => void): Promise<Buffer> {
-    const parts: Buffer[] = [];
-    let length = 0;
-    for await (const part of body as AsyncIterable<Buffer>) {
-      chunk(part);
-      length += part.length;
-      if (length > mostRead) throw new Error(`a body of more than ${mostRead} bytes cannot be intercepted`);
-      parts.push(part);
-    }
-    return Buffer.concat(parts);
+  #readAll(body: Readable, chunk: (part: Uint8Array) => void): Promise<Buffer> {
+    return wholeBody(body, mostRead, `a body of more than ${mostRead} bytes cannot be intercepted`, chunk);
   }
 
-  /** Sends a response written by a person. */
-  #answerByHand(text: string): void {
+  /** Records the message that replaces one at a breakpoint, and returns its bytes. */
+  #changed(d: "c2s" | "s2c", text: string): Buffer {
     const bytes = Buffer.from(text);
-    const headers = withLength([["Content-Type", "application/json"]], bytes.length);
-    this.#record.responseHead(200, headers);
-    this.#record.made({ d: "s2c", ch: "http", bytes });
-    this.#answer.writeHead(200, flattened(headers));
-    this.#answer.end(bytes);
-    this.#end();
+    this.#record.made({ d, ch: "http", bytes, of: this.#record.markOf(d) });
+    return bytes;
   }
 
-  /** Responds instead of the server. */
-  #answerWith(status: number, retryAfter: number | undefined): void {
-    const headers: HeaderList = retryAfter === undefined ? [] : [["Retry-After", String(retryAfter)]];
+  /** Responds instead of the server. @param written the body, written by a person. Default: none */
+  #answerWith(status: number, headers: HeaderList, written?: Buffer): void {
     this.#record.responseHead(status, headers);
+    if (written !== undefined) this.#record.made({ d: "s2c", ch: "http", bytes: written });
     this.#answer.writeHead(status, flattened(headers));
-    this.#answer.end();
-    this.#end();
+    this.#finish(written);
   }
 
   /**
@@ -228,28 +215,22 @@ export class ProxiedExchange {
     response.on("error", (error) => this.#fail(error));
     this.#record.responseHead(statusCode, headers);
     const interceptor = this.#interceptor;
-    const isPlain = headerValue(headers, "content-encoding") === undefined;
-    if (interceptor !== undefined && isPlain && isJson(headers)) {
-      const body = await this.#holdResponse(interceptor, response);
-      if (body === undefined) return;
-      this.#answer.sendDate = false;
-      this.#answer.writeHead(statusCode, statusMessage, flattened(withLength(passed, body.length)));
-      this.#answer.end(body);
-      this.#end();
+    const isHeld = interceptor !== undefined && isPlain(headers) && isJson(headers);
+    const held = isHeld ? await this.#holdResponse(interceptor, response) : undefined;
+    if (isHeld && held === undefined) return;
+    const document =
+      !isHeld && isDiscovery(this.#url) ? await renamedBody(response, origins.far, origins.near) : undefined;
+    const whole = held ?? document;
+    this.#answer.sendDate = false;
+    const sent = whole === undefined ? passed : withLength(passed, whole.length);
+    this.#answer.writeHead(statusCode, statusMessage, flattened(sent));
+    if (whole !== undefined) {
+      this.#finish(whole);
       return;
     }
-    const document = isDiscovery(this.#url) ? await renamedBody(response, origins.far, origins.near) : undefined;
-    this.#answer.sendDate = false;
-    const sent = document === undefined ? passed : withLength(passed, document.length);
-    this.#answer.writeHead(statusCode, statusMessage, flattened(sent));
     this.#answer.flushHeaders();
-    const most = isEventStream(headers) ? this.#mostEvents : undefined;
-    if (most !== undefined) await this.#forwardEvents(response, most);
-    else if (document === undefined) this.#forwardResponse(response, headers);
-    else {
-      this.#answer.end(document);
-      this.#end();
-    }
+    if (this.#mostEvents !== undefined && isEventStream(headers)) await this.#forwardEvents(response, this.#mostEvents);
+    else this.#forwardResponse(response, headers);
   }
 
   /** Reads a response of one message, and resolves to the bytes to send; undefined to send nothing. */
@@ -261,40 +242,28 @@ export class ProxiedExchange {
     const fate = await interceptor.pass({ d: "s2c", ch: "http", x, bytes: body, record });
     if (fate.did === "drop") this.#answer.on("close", () => this.#abort("dropped at a breakpoint", "recorder"));
     if (fate.did === "drop" || this.#isOver) return undefined;
-    if (fate.did !== "change") return body;
-    const changed = Buffer.from(fate.text);
-    record.made({ d: "s2c", ch: "http", bytes: changed, of: record.markOf("s2c") });
-    return changed;
+    return fate.did === "change" ? this.#changed("s2c", fate.text) : body;
   }
 
   async #forwardEvents(response: IncomingMessage, most: number): Promise<void> {
     const isCut = await passEvents(response, this.#answer, most, (bytes) => this.#record.responseBytes(bytes));
-    if (isCut) {
-      this.#fail(new Error("cut by a fault"), "recorder");
-      return;
-    }
-    this.#answer.end();
-    this.#end();
+    if (isCut) this.#fail(new Error("cut by a fault"), "recorder");
+    else this.#finish();
   }
 
   #forwardResponse(response: IncomingMessage, headers: HeaderList): void {
     const { hasMessages, origins, interceptor } = this.#options;
-    const mayNameEndpoint =
-      hasMessages &&
-      this.#near.method === "GET" &&
-      isEventStream(headers) &&
-      headerValue(headers, "content-encoding") === undefined;
-    const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
-    const rewriter = mayNameEndpoint ? endpointRewriter(origins) : undefined;
-    const isPlain = headerValue(headers, "content-encoding") === undefined;
+    const hasEvents = hasMessages && isEventStream(headers) && isPlain(headers);
+    // Only the stream of a GET may name the endpoint.
+    const rewriter = hasEvents && this.#near.method === "GET" ? endpointRewriter(origins) : undefined;
     // Before the end of the response is written.
     response.on("end", () => this.#answer.addTrailers(pairsOf(response.rawTrailers)));
-    if (interceptor !== undefined && hasMessages && isEventStream(headers) && isPlain) {
+    if (interceptor !== undefined && hasEvents) {
       void this.#holdEvents(interceptor, response, rewriter).catch((error: unknown) => this.#fail(error));
       return;
     }
-    const events = { chunk, ended: () => this.#end() };
-    forward(response, this.#answer, events, rewriter);
+    const chunk = (bytes: Uint8Array): void => this.#record.responseBytes(bytes);
+    forward(response, this.#answer, { chunk, ended: () => this.#end() }, rewriter);
   }
 
   async #holdEvents(
@@ -313,8 +282,7 @@ export class ProxiedExchange {
       markOf: () => record.markOf("s2c"),
       rewriter,
     });
-    this.#answer.end();
-    this.#end();
+    this.#finish();
   }
 
   #fail(error: unknown, by: AbortedBy = "server"): void {
@@ -331,6 +299,12 @@ export class ProxiedExchange {
     // Stopping the proxy aborts both sides, and either may be reported first.
     if (this.#options.stopped.aborted) this.#record.abort("the proxy was stopped", "recorder");
     else this.#record.abort(why, by);
+  }
+
+  /** Ends the response, and its record. */
+  #finish(body?: Uint8Array): void {
+    this.#answer.end(body);
+    this.#end();
   }
 
   #end(): void {
@@ -351,16 +325,32 @@ function isJson(headers: HeaderList): boolean {
   return /^application\/json\b/i.test(headerValue(headers, "content-type") ?? "");
 }
 
-/** A whole body with one origin replaced by the other. @throws if the body is too long */
-async function renamedBody(body: Readable, from: string, to: string): Promise<Buffer> {
+function isPlain(headers: HeaderList): boolean {
+  return headerValue(headers, "content-encoding") === undefined;
+}
+
+/** A whole body. @throws with the message `tooLong` if it has more bytes than `most` */
+async function wholeBody(
+  body: Readable,
+  most: number,
+  tooLong: string,
+  chunk: (part: Uint8Array) => void = () => undefined,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of body as AsyncIterable<Buffer>) {
+    chunk(part);
     length += part.length;
-    if (length > mostRenamed) throw new Error(`a form or document of more than ${mostRenamed} bytes`);
+    if (length > most) throw new Error(tooLong);
     parts.push(part);
   }
-  return Buffer.from(renamed(Buffer.concat(parts).toString(), from, to));
+  return Buffer.concat(parts);
+}
+
+/** A whole body with one origin replaced by the other. @throws if the body is too long */
+async function renamedBody(body: Readable, from: string, to: string): Promise<Buffer> {
+  const bytes = await wholeBody(body, mostRenamed, `a form or document of more than ${mostRenamed} bytes`);
+  return Buffer.from(renamed(bytes.toString(), from, to));
 }
 
 /** A network error in a few words. An AggregateError (of a host with several addresses) has no message. */
