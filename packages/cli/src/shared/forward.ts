@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 
 /** The maximum number of bytes that wait for a reader before the source is paused. */
-const mostWaiting = 64 * 1024;
+export const mostWaiting: number = 64 * 1024;
 
 /** Observers; each is called after the bytes are written. */
 export interface ForwardEvents {

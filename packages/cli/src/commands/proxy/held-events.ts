@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { EventCutter } from "@parlance/wire";
-import type { Rewriter } from "../../shared/forward.js";
+import { mostWaiting, type Rewriter } from "../../shared/forward.js";
 import type { Fate } from "../../shared/intercept/interception.js";
+import { drained } from "../../shared/output/terminal.js";
 
 type CutEvent = ReturnType<EventCutter["push"]>[number];
 
@@ -19,9 +20,6 @@ export interface EventHandling {
   changed(text: string, of: number | undefined): void;
   readonly rewriter: Rewriter | undefined;
 }
-
-/** The maximum number of bytes that wait for a reader before the source is paused. */
-const mostWaiting = 64 * 1024;
 
 /** The longest event that is held, in bytes; a longer one is forwarded as it arrives. */
 const longestEvent = 4 * 1024 * 1024;
@@ -59,24 +57,12 @@ export async function forwardEvents(from: Readable, to: Writable, handling: Even
         isWhole = false;
       }
     }
-    if (to.writableLength > mostWaiting) await room(to);
+    if (to.writableLength > mostWaiting && !to.destroyed) await drained(to);
     if (to.destroyed) return;
   }
   await Promise.all(held);
   if (splitter.length > 0) passTail(splitter.end(), write, handling);
   if (handling.rewriter !== undefined) to.write(handling.rewriter.end());
-}
-
-/** Resolves when there is room, or when the stream is closed. */
-async function room(to: Writable): Promise<void> {
-  if (to.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      to.off("drain", end).off("close", end);
-      resolve();
-    };
-    to.on("drain", end).on("close", end);
-  });
 }
 
 /** The end of an event whose beginning was forwarded before there was a breakpoint. */

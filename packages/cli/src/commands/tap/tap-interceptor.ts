@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { Conversation, type Entry, LineCutter, type Row, recordedBytes } from "@parlance/wire";
 import { type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault-option.js";
 import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream.js";
-import type { ForwardEvents } from "../../shared/forward.js";
+import { type ForwardEvents, mostWaiting } from "../../shared/forward.js";
 import { Breakpoints } from "../../shared/intercept/breakpoints.js";
 import type { Fate, FromInterceptor, Interceptor, ToInterceptor } from "../../shared/intercept/interception.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
@@ -19,9 +19,6 @@ export interface TapInterceptorEnds {
   /** Sends a report to the page. */
   tell(report: FromInterceptor): void;
 }
-
-/** The maximum number of bytes that wait for a reader before the source is paused. */
-const mostWaiting = 64 * 1024;
 
 /** The name of the only session of a process on stdio. */
 const stdio = "1";

@@ -85,7 +85,7 @@ async function writeAll(stream: Writable, pieces: Iterable<string> | AsyncIterab
 }
 
 /** Resolves when a stream drains, fails or closes. */
-function drained(stream: Writable): Promise<void> {
+export function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       stream.off("drain", done).off("close", done);
