@@ -1,6 +1,7 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { PageContract, PageMethods, PageOrigin, PageProcess } from "@parlance/web/protocol";
 import type { Conversation, HeaderEntry } from "@parlance/wire";
+import { visibleLines } from "../../shared/output/columns.js";
 import { shellWord } from "../../shared/output/shell-word.js";
 import { commandOf } from "../export/exported.js";
 import type { LiveRecording } from "./live-recording.js";
@@ -53,15 +54,7 @@ function processOf(session: Session, pending: ReturnType<Conversation["pending"]
     signals,
     end,
     stderrBytes,
-    stderr: stderr.map(({ n, at, text }) => ({
-      n,
-      at,
-      text: text
-        .trimEnd()
-        .split(/\r?\n/)
-        .map((line) => escapeControls(line))
-        .join("\n"),
-    })),
+    stderr: stderr.map(({ n, at, text }) => ({ n, at, text: visibleLines(text.trimEnd()).join("\n") })),
     unanswered: pending
       .filter((each) => each.session === session && each.state !== "not due")
       .map(({ operation: { request }, reason }) => ({

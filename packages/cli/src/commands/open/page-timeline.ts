@@ -134,24 +134,18 @@ export function spanOf({ rows: all, timeline }: Conversation, row: number): Page
     at,
     until,
     isBad,
-    parts: parts.slice(0, mostOfSpan).map((part): PageSpanPart => {
-      const outcome = outcomeOf(part);
-      return {
-        kind: part.kind,
-        n: part.n,
-        from: part.from,
-        what: partName(part),
-        at: part.at,
-        until: part.until,
-        outcome,
-      };
-    }),
+    parts: parts.slice(0, mostOfSpan).map(pageSpanPart),
     partCount: parts.length,
     noticeCount: notices.length,
     rows: rows.slice(0, mostRows),
     rowCount: rows.length,
     waited: waitedIn(span, all.at(-1)?.at ?? 0),
   };
+}
+
+function pageSpanPart(part: SpanPart): PageSpanPart {
+  const { kind, n, from, at, until } = part;
+  return { kind, n, from, what: partName(part), at, until, outcome: outcomeOf(part) };
 }
 
 /** Milliseconds in which the receiver of a span waited for the sender: an input request was open, or no round was. */

@@ -52,20 +52,14 @@ export class RecordingView implements RecordingWatcher {
   /** The number of matching rows up to a time, and the time of the next one. */
   until(at: number): { readonly count: number; readonly next: number | undefined } {
     const { rows } = this.recording.conversation;
-    const timeAt = (place: number): number | undefined => rows[this.#places[place] ?? rows.length]?.at;
-    let [low, high] = [0, this.#places.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((timeAt(middle) ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return { count: low, next: timeAt(low) };
+    const count = this.#firstAfter((place) => (rows[place]?.at ?? 0) <= at);
+    return { count, next: rows[this.#places[count] ?? rows.length]?.at };
   }
 
   /** The index of a row among the matching ones. */
   placeOf(n: number): number | undefined {
     const place = this.recording.conversation.rows.findIndex((row) => row.n === n);
-    const found = this.#lowerBound(place);
+    const found = this.#firstAfter((each) => each < place);
     return place >= 0 && this.#places[found] === place ? found : undefined;
   }
 
@@ -100,7 +94,7 @@ export class RecordingView implements RecordingWatcher {
 
   judged(row: Row): void {
     const place = this.recording.conversation.rows.indexOf(row);
-    const found = this.#lowerBound(place);
+    const found = this.#firstAfter((each) => each < place);
     if (place < this.#tested && this.#places[found] !== place && this.#matches(row))
       this.#places.splice(found, 0, place);
     this.#changed();
@@ -114,12 +108,12 @@ export class RecordingView implements RecordingWatcher {
     }
   }
 
-  /** The index of the first matching row at or after a place. */
-  #lowerBound(place: number): number {
+  /** The index of the first matching row that is not early, by a binary search: `isEarly` holds for the first places only. */
+  #firstAfter(isEarly: (place: number) => boolean): number {
     let [low, high] = [0, this.#places.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#places[middle] ?? 0) < place) low = middle + 1;
+      if (isEarly(this.#places[middle] ?? 0)) low = middle + 1;
       else high = middle;
     }
     return low;
