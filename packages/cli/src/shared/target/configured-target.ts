@@ -165,14 +165,10 @@ class Configured {
   envFile(): Readonly<Record<string, string>> {
     const path = this.text("envFile");
     if (path === undefined) return {};
-    try {
-      const parsed = parseEnv(readFileSync(resolve(this.#variables.folder, path), "utf8"));
-      return Object.fromEntries(
-        Object.entries(parsed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-      );
-    } catch (error) {
-      throw usageFailure(`the configuration uses the file ${path}: ${messageOf(error)}`);
-    }
+    const parsed = parseEnv(contentOf(path, resolve(this.#variables.folder, path)));
+    return Object.fromEntries(
+      Object.entries(parsed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    );
   }
 
   /** The headers, in the syntax of all hosts, including Codex. */
@@ -242,7 +238,7 @@ const resolvers: Readonly<Record<VariableForms, Resolve>> = {
   "env-and-file"(name, { env }) {
     const [, kind, rest = ""] = /^(env|file):(.*)$/s.exec(name) ?? [];
     if (kind === "env") return env[rest] ?? missing(rest);
-    return kind === "file" ? contentOf(rest) : undefined;
+    return kind === "file" ? contentOf(rest).trim() : undefined;
   },
 };
 
@@ -263,10 +259,11 @@ function missingInput(id: string): never {
   throw usageFailure(`the configuration uses the input ${id}, which its host asks for`, `--input ${id}=…`);
 }
 
-function contentOf(path: string): string {
+/** The content of a file. @param named the path in the configuration, for the failure @throws Failure */
+function contentOf(named: string, path: string = named): string {
   try {
-    return readFileSync(path, "utf8").trim();
+    return readFileSync(path, "utf8");
   } catch (error) {
-    throw usageFailure(`the configuration uses the file ${path}: ${messageOf(error)}`);
+    throw usageFailure(`the configuration uses the file ${named}: ${messageOf(error)}`);
   }
 }
