@@ -24,7 +24,7 @@ export interface ConverseOptions {
   readonly era?: Era | undefined;
   readonly invocation: Invocation;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: SpeakOptions["answerer"] | undefined;
+  readonly answerer?: SpeakOptions["answerer"];
   /** Called with every observation, in order. */
   readonly onObservation?: (observation: Observation) => void;
   /** Called with the failure of the conversation. Default: prints it; after a timeout, with the last frames. */
@@ -47,14 +47,7 @@ export async function converse(
   let client: Client | undefined;
   let stage: Stage = "opening";
   try {
-    client = await openConversation(observed, {
-      revision,
-      timeout,
-      err,
-      interrupt,
-      ...(era !== undefined && { era }),
-      ...(answerer !== undefined && { answerer }),
-    });
+    client = await openConversation(observed, { revision, era, timeout, err, interrupt, answerer });
     stage = "open";
     return await speak(client, observed);
   } catch (error) {
@@ -106,14 +99,14 @@ export interface SpeakOptions {
   /** The only revision to negotiate. */
   readonly revision: string | undefined;
   /** The only era to negotiate. Default: that of `revision`, or either. */
-  readonly era?: Era;
+  readonly era?: Era | undefined;
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
   /** The output for notices, for instance that the server is slow to start. */
   readonly err: Output;
   readonly interrupt: Interrupt;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: Pick<Answerer, "answers" | "clock">;
+  readonly answerer?: Pick<Answerer, "answers" | "clock"> | undefined;
 }
 
 /** Milliseconds without an answer after which a notice is printed and a handshake is tried. */
