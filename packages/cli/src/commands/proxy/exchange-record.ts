@@ -123,7 +123,7 @@ export class ExchangeRecord {
 
   /** Records that a rule was applied to a frame. */
   rule(entry: RecorderRuleEntry, of: number | undefined): void {
-    this.#write(() => this.#recorder.add({ kind: "rule", entry, ...(of !== undefined && { of }) }));
+    this.#write(() => this.#recorder.add({ kind: "rule", entry, of }));
   }
 
   /** Records a message that neither side sent. */
@@ -196,7 +196,7 @@ export class ExchangeRecord {
     const bytes = cover?.body(frame.bytes) ?? frame.bytes;
     const mark = this.#start.mark?.();
     if (mark !== undefined) this.#marks.set(d, mark);
-    this.#write((s) => this.#recorder.frame({ ...frame, bytes, s, d, req: x, ...(mark !== undefined && { mark }) }));
+    this.#write((s) => this.#recorder.frame({ ...frame, bytes, s, d, req: x, mark }));
   }
 
   #write(write: (session: string) => void): void {

@@ -104,11 +104,7 @@ export class TapInterceptor implements Interceptor {
   #recordRule(rule: Pick<RecorderRuleEntry, "break" | "fault" | "did" | "why">, of?: number): void {
     const { recorder } = this.#ends;
     const seed = rule.fault !== undefined && { seed: this.#seed };
-    recorder.add({
-      kind: "rule",
-      entry: { k: "r", t: recorder.now(), ...rule, ...seed },
-      ...(of !== undefined && { of }),
-    });
+    recorder.add({ kind: "rule", entry: { k: "r", t: recorder.now(), ...rule, ...seed }, of });
   }
 
   #take({ bytes, ...line }: CutLine, stream: LineStream): void {
@@ -167,8 +163,7 @@ export class TapInterceptor implements Interceptor {
       close: () => to.end(),
       exit,
       applied: ({ text }, { n }) => this.#recordRule({ fault: text }, n),
-      passed: (bytes, { n }) =>
-        recorder.frame({ ...place, t: recorder.now(), len: bytes.length, bytes, ...(n !== undefined && { of: n }) }),
+      passed: (bytes, { n: of }) => recorder.frame({ ...place, t: recorder.now(), len: bytes.length, bytes, of }),
     };
   }
 }

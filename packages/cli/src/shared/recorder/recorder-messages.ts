@@ -48,7 +48,7 @@ export type Observation =
   | { readonly kind: "frame"; readonly frame: ObservedFrame }
   | { readonly kind: "entry"; readonly entry: Unnumbered<HttpEntry | LifeEntry> }
   /** A rule of the recorder that was set, or applied to a marked frame. */
-  | { readonly kind: "rule"; readonly entry: RecorderRuleEntry; readonly of?: number }
+  | { readonly kind: "rule"; readonly entry: RecorderRuleEntry; readonly of?: number | undefined }
   | Gap;
 
 /** A frame of a transport with frames. */
@@ -57,9 +57,9 @@ export interface ObservedFrame
   /** The line end, if the frame is a line. */
   readonly nl?: FrameEntry["nl"];
   /** Identifies the frame before it has a number. */
-  readonly mark?: number;
+  readonly mark?: number | undefined;
   /** The mark of the frame that it was made from. */
-  readonly of?: number;
+  readonly of?: number | undefined;
   /** The bytes, or only the beginning of a long frame. */
   readonly bytes: Uint8Array;
   readonly len: number;
