@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { Conversation, RecordingDecoder } from "@parlance/wire";
+import { parsedJson } from "../../shared/parsed-json.js";
 
 // To judge one frame of a long recording, earlier lines are needed. They are found by searching the text of the file, because
 // reading and judging all lines takes ten times as long. If the text alone is not enough, all lines are read.
@@ -244,10 +245,10 @@ class FrameContext {
 
   #seen(line: number, isTarget = false): Seen | undefined {
     const text = Buffer.from(this.#text.slice(line, this.#endOf(line)), "latin1").toString();
-    const entry = parsed(text);
+    const entry = parsedJson(text);
     if (!isObject(entry) || entry.k !== "f" || typeof entry.s !== "string" || typeof entry.d !== "string")
       return undefined;
-    const message = typeof entry.raw === "string" ? parsed(entry.raw) : undefined;
+    const message = typeof entry.raw === "string" ? parsedJson(entry.raw) : undefined;
     // A batch has several messages, and a truncated frame has none.
     if (isTarget && (Array.isArray(message) || entry.raw === undefined || entry.kept !== undefined))
       throw new Unclear();
@@ -278,14 +279,6 @@ function isKey(value: unknown): value is string | number {
   if (typeof value === "string" && !/^[\w.:/=+-]*$/.test(value)) throw new Unclear();
   if (typeof value === "number" && !Number.isSafeInteger(value)) throw new Unclear();
   return typeof value === "string" || typeof value === "number";
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // Not JSON.
-  }
 }
 
 /**

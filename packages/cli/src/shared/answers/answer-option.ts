@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CreateMessageResult, ElicitResult, Root } from "@parlance/mcp/client";
-import { isObject, type JsonObject } from "@parlance/mcp/protocol";
+import { isObject } from "@parlance/mcp/protocol";
 import { type Command, InvalidArgumentError } from "commander";
+import { parsedJson } from "../parsed-json.js";
 
 /** An answer of the command line to an input request of the server. */
 export type WrittenAnswer =
@@ -55,8 +56,8 @@ function parseAnswer(text: string): WrittenAnswer {
     throw new InvalidArgumentError("Write url=accept, url=decline or url=cancel.");
   }
   if (to === "sampling") return { to, result: value === "decline" ? undefined : samplingResult(value) };
-  const content = jsonObject(to === "form" ? value : text);
-  if (content === undefined)
+  const content = parsedJson(to === "form" ? value : text);
+  if (!isObject(content))
     throw new InvalidArgumentError(
       'Write a JSON object with the fields of the form, accept, decline, cancel, url=… or sampling=…; e.g. {"name":"Ada"}.',
     );
@@ -69,23 +70,14 @@ function isAction(text: string): text is ElicitResult["action"] {
 }
 
 function samplingResult(text: string): CreateMessageResult {
-  const written = jsonObject(text);
-  if (written === undefined || !("content" in written)) return textResult(text);
+  const written = parsedJson(text);
+  if (!isObject(written) || !("content" in written)) return textResult(text);
   return { ...textResult(""), ...written };
 }
 
 /** A sampling result with a text written by the user instead of a model. */
 export function textResult(text: string): CreateMessageResult {
   return { role: "assistant", content: { type: "text", text }, model: "parlance", stopReason: "endTurn" };
-}
-
-function jsonObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // The caller reports the valid forms.
-  }
 }
 
 function roots(folder: string, others: readonly Root[] = []): readonly Root[] {

@@ -1,10 +1,11 @@
 import { type Client, type ClientOptions, connect } from "@parlance/mcp/client";
 import { type Channel, type Tapped, tapChannel } from "@parlance/mcp/jsonrpc";
-import { encodeHeaderValue, isObject, type JsonObject, mcpHeaders, methods, namedBy } from "@parlance/mcp/protocol";
+import { encodeHeaderValue, isObject, mcpHeaders, methods, namedBy } from "@parlance/mcp/protocol";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, type Stage, toFailure } from "../failure.js";
 import { aborted, type Interrupt } from "../interrupt.js";
 import type { FrameRow } from "../output/conversation-rows.js";
+import { parsedJson } from "../parsed-json.js";
 import { type DialOptions, routeTo, signalGroup, type TargetChannel } from "../target/route.js";
 import type { Target } from "../target/target.js";
 import { TextLines } from "../text-lines.js";
@@ -250,21 +251,13 @@ function mirroring(headers: Headers, body: Uint8Array): Headers {
   const mirrors = headers.has(mcpHeaders.method);
   const kept = new Headers([...headers].filter(([name]) => !name.startsWith("mcp-param-")));
   for (const name of [mcpHeaders.method, mcpHeaders.name]) kept.delete(name);
-  const message = mirrors ? messageIn(body) : undefined;
-  if (typeof message?.method !== "string") return kept;
+  const message = mirrors ? parsedJson(new TextDecoder().decode(body)) : undefined;
+  // A frame that is not JSON has nothing to repeat.
+  if (!isObject(message) || typeof message.method !== "string") return kept;
   kept.set(mcpHeaders.method, encodeHeaderValue(message.method));
   const name = isObject(message.params) ? message.params[namedBy.get(message.method) ?? ""] : undefined;
   if (typeof name === "string") kept.set(mcpHeaders.name, encodeHeaderValue(name));
   return kept;
-}
-
-function messageIn(body: Uint8Array): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // A frame that is not JSON has nothing to repeat.
-  }
 }
 
 /** The signals after an interrupt, and their delays in milliseconds. */

@@ -5,6 +5,7 @@ import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { shellWord } from "../output/shell-word.js";
+import { parsedJson } from "../parsed-json.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
 import { stateDirectory } from "../user-directories.js";

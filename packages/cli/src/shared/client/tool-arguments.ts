@@ -1,6 +1,7 @@
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { messageOf, usageFailure } from "../failure.js";
+import { parsedJson } from "../parsed-json.js";
 import { splitWords } from "../target/target.js";
 
 /** An argument of the command line: `name=text`, which the schema of the tool gives a type, or a value that was written as JSON. */
@@ -133,16 +134,7 @@ function quoteJson(text: string): string {
 function jsonAt(text: string, start: number): string | undefined {
   for (const { index } of text.matchAll(/[}\]]/g)) {
     const candidate = text.slice(start, index + 1);
-    if (index > start && isJson(candidate)) return candidate;
+    if (index > start && parsedJson(candidate) !== undefined) return candidate;
   }
   return undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
