@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventCutter } from "@parlance/wire";
 import { forward, type Rewriter } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import { type AbortedBy, type Cover, ExchangeRecord } from "./exchange-record.js";
+import { type AbortedBy, type Cover, ExchangeRecord, type SessionNames } from "./exchange-record.js";
 import {
   endpointRewriter,
   endToEnd,
@@ -24,7 +24,6 @@ import {
 } from "./headers.js";
 import { forwardEvents } from "./held-events.js";
 import type { ProxyInterceptor } from "./proxy-interceptor.js";
-import type { SessionNames } from "./sessions.js";
 
 /** Settings of one exchange. */
 export interface ProxiedExchangeOptions {

@@ -12,11 +12,10 @@ import { originCheck } from "@parlance/mcp/http";
 import { coverCredentials, type HeaderEntry, SignInCover } from "@parlance/wire";
 import { packageVersion } from "../../shared/package-version.js";
 import type { Recorder, RecorderOptions } from "../../shared/recorder/recorder.js";
-import { type Cover, ExchangeRecord } from "./exchange-record.js";
+import { type Cover, ExchangeRecord, SessionNames } from "./exchange-record.js";
 import { refuse } from "./headers.js";
 import { ProxiedExchange } from "./proxied-exchange.js";
 import type { ProxyInterceptor } from "./proxy-interceptor.js";
-import { SessionNames } from "./sessions.js";
 import { SignInRecord } from "./sign-in-record.js";
 
 /** The address of a proxy and its target. */
