@@ -7,11 +7,11 @@ import { left, right } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { bytesText } from "../../shared/output/quantities.js";
 import type { Output } from "../../shared/output/terminal.js";
+import { recordingDirectory } from "../../shared/recorder/recording-name.js";
 import { listRecordings, type RecordingFile } from "../../shared/recordings/find-recording.js";
 import { isLive } from "../../shared/recordings/live.js";
 import { retentionHelp } from "../../shared/recordings/prune-recordings.js";
 import { readRecordingFile } from "../../shared/recordings/read-recording.js";
-import { recordingDirectory } from "../../shared/recordings/recording-directory.js";
 
 const examples = `Examples:
   parlance ls

@@ -4,6 +4,7 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { bytesText, count } from "../../shared/output/quantities.js";
+import { recordingDirectory } from "../../shared/recorder/recording-name.js";
 import {
   type Bound,
   defaultRetention,
@@ -16,7 +17,6 @@ import {
   retentionHelp,
   retentionOf,
 } from "../../shared/recordings/prune-recordings.js";
-import { recordingDirectory } from "../../shared/recordings/recording-directory.js";
 
 interface PruneFlags {
   readonly olderThan?: number;

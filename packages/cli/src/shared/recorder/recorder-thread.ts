@@ -5,9 +5,9 @@ import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Conversation, Entry } from "@parlance/wire";
 import { milliseconds, monotonic } from "../monotonic.js";
-import { recordingDirectory } from "../recordings/recording-directory.js";
 import type { FromRecorder, Observation, RecorderStart, ToRecorder } from "./recorder-messages.js";
 import { RecordingFile } from "./recording-file.js";
+import { recordingDirectory } from "./recording-name.js";
 import { Transcript } from "./transcript.js";
 
 /** Milliseconds between attempts to write when the disk is full. */
@@ -114,11 +114,9 @@ async function end(t: number): Promise<void> {
  */
 async function pruneOthers(): Promise<void> {
   if (dirname(path) !== recordingDirectory(process.env)) return;
-  const { retentionOf } = await import("../recordings/prune-recordings.js");
+  const { prune, retentionOf } = await import("../recordings/prune-recordings.js");
   const retention = retentionOf(process.env);
-  if (retention === undefined) return;
-  const { prune } = await import("../recordings/prune-recordings.js");
-  await prune(process.env, retention);
+  if (retention !== undefined) await prune(process.env, retention);
 }
 
 setTimeout(() => void pruneOthers().catch(() => undefined), pruneAfter).unref();

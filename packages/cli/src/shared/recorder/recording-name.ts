@@ -1,5 +1,8 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { recordingDirectory, recordingSuffix } from "../recordings/recording-directory.js";
+import { stateDirectory } from "../user-directories.js";
+
+/** The suffix of recordings. */
+export const recordingSuffix = ".parlance.jsonl";
 
 /** Matches launchers, which do not name the server. */
 const launchers =
@@ -7,6 +10,16 @@ const launchers =
 
 /** Matches file names that do not distinguish servers. */
 const everyday = /^(index|main|server|app|cli|dist|build|src|bin|out|lib)$/i;
+
+/**
+ * The default folder of recordings: `PARLANCE_RECORDINGS`, or `parlance/recordings` in the directory for the state of programs
+ * (`XDG_STATE_HOME`, `~/.local/state`; on Windows `%LOCALAPPDATA%`).
+ */
+export function recordingDirectory(env: NodeJS.ProcessEnv): string {
+  const { PARLANCE_RECORDINGS } = env;
+  if (PARLANCE_RECORDINGS !== undefined && PARLANCE_RECORDINGS !== "") return PARLANCE_RECORDINGS;
+  return join(stateDirectory(env), "recordings");
+}
 
 /** The default path of a new recording: time, server and process. */
 export function newRecordingPath(name: string, env: NodeJS.ProcessEnv): string {

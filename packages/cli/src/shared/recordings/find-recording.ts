@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
 import { usageFailure } from "../failure.js";
-import { recordingDirectory, recordingSuffix } from "./recording-directory.js";
+import { recordingDirectory, recordingSuffix } from "../recorder/recording-name.js";
 
 /** The forms of a recording argument, for help pages. */
 export const recordingHelp = `A <recording> is one of
