@@ -1,7 +1,7 @@
 import { RpcError } from "@parlance/mcp/jsonrpc";
 import type { PageFate, PageHeld, PageInterception, PageRule } from "@parlance/web/protocol";
 import { parseFilter } from "@parlance/wire";
-import { faultPlan } from "../../shared/faults/fault-option.js";
+import { faultPlan } from "../../shared/faults/fault.js";
 import type { FromInterceptor, HeldFrame, Interceptor } from "../../shared/intercept/interception.js";
 import { count } from "../../shared/output/quantities.js";
 

@@ -1,6 +1,5 @@
 import { Conversation, type Entry, type Row, recordedBytes } from "@parlance/wire";
-import type { Fault } from "../../shared/faults/fault.js";
-import { type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault-option.js";
+import { type Fault, type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault.js";
 import { seeded } from "../../shared/faults/faulty-stream.js";
 import { Breakpoints } from "../../shared/intercept/breakpoints.js";
 import type { Fate, FromInterceptor, Interceptor, ToInterceptor } from "../../shared/intercept/interception.js";

@@ -13,7 +13,7 @@ import {
   significant,
   type WireMessage,
 } from "@parlance/wire";
-import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import type { FaultPlan } from "../../shared/faults/fault.js";
 import { FaultyStream, type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
 import { monotonic } from "../../shared/monotonic.js";
 import type { LineStream } from "../../shared/recorder/recorder-messages.js";

@@ -1,4 +1,4 @@
-import type { FaultPlan } from "../../shared/faults/fault-option.js";
+import type { FaultPlan } from "../../shared/faults/fault.js";
 
 /** The arguments of `parlance tap`. */
 export interface TapArguments {

@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import { usageFailure } from "../../shared/failure.js";
-import { faultHelp } from "../../shared/faults/fault.js";
-import { addFaultOptions, type FaultFlags, faultPlan } from "../../shared/faults/fault-option.js";
+import { addFaultOptions, type FaultFlags, faultHelp, faultPlan } from "../../shared/faults/fault.js";
 import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { tapOptions } from "./arguments.js";

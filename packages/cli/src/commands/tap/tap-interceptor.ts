@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Conversation, type Entry, LineCutter, type Row, recordedBytes } from "@parlance/wire";
-import { type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault-option.js";
+import { type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault.js";
 import { type FaultySink, FaultyStream } from "../../shared/faults/faulty-stream.js";
 import { type ForwardEvents, mostWaiting } from "../../shared/forward.js";
 import { Breakpoints } from "../../shared/intercept/breakpoints.js";

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { nodeAt, type Row, type Verdict } from "@parlance/wire";
-import type { Fault } from "./fault.js";
-import type { FaultRule } from "./fault-option.js";
+import type { Fault, FaultRule } from "./fault.js";
 
 type ByteRange = NonNullable<Verdict["range"]>;
 
