@@ -35,10 +35,7 @@ export class Recordings {
   /** The recording to compare with, by name; without a name, that of the command line. @throws RpcError; Failure */
   async compared(name: string | undefined): Promise<LiveRecording | undefined> {
     if (name !== undefined) return this.open(name);
-    if (this.#before === undefined) return undefined;
-    const known = this.#at(this.#before);
-    await known.loaded;
-    return known;
+    return this.#before === undefined ? undefined : this.#loaded(this.#before);
   }
 
   /** The recording that pages open first. */
@@ -65,10 +62,7 @@ export class Recordings {
 
   /** A recording, by its name. @throws RpcError for an unknown name; Failure for an unreadable file */
   async open(name: string | undefined): Promise<LiveRecording> {
-    const path = name === undefined ? this.#first : await this.#pathOf(name);
-    const known = this.#at(path);
-    await known.loaded;
-    return known;
+    return this.#loaded(await this.#pathOf(name));
   }
 
   /**
@@ -76,7 +70,7 @@ export class Recordings {
    * a page accepts
    */
   async export(name: string | undefined, to: string, filter: string): Promise<string> {
-    const path = name === undefined ? this.#first : await this.#pathOf(name);
+    const path = await this.#pathOf(name);
     const { exportedPieces } = await import("../export/command.js"); // Loaded on demand: most pages export nothing.
     let text = "";
     for await (const piece of await exportedPieces(path, { to, filter, redact: true }, this.#interrupt)) {
@@ -93,7 +87,15 @@ export class Recordings {
     return known;
   }
 
-  async #pathOf(name: string): Promise<string> {
+  async #loaded(path: string): Promise<LiveRecording> {
+    const known = this.#at(path);
+    await known.loaded;
+    return known;
+  }
+
+  /** The path of a recording; without a name, of the first one. @throws RpcError for an unknown name */
+  async #pathOf(name: string | undefined): Promise<string> {
+    if (name === undefined) return this.#first;
     const open = [...this.#open].find(([, recording]) => recording.name === name);
     if (open !== undefined) return open[0];
     const known = (await listRecordings(process.env)).find((each) => each.name === name);
