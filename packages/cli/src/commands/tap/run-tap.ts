@@ -28,19 +28,19 @@ export async function runTap(started: StartedServer, options: TapArguments): Pro
     if (started.server.pid !== undefined) sweep(started.server.pid, "SIGKILL");
     void recorder.end().then(() => process.exit(code)); // Never rejects.
   };
-  let tell = (_: FromInterceptor): void => undefined;
-  const ends = { recorder, stderr, exit, tell: (report: FromInterceptor): void => tell(report) };
   // Loaded only for rules and pages, because the host waits for its server.
   const mayIntercept = options.faults !== undefined || options.ui === true || options.control !== undefined;
   const interceptor = mayIntercept
-    ? new (await import("./tap-interceptor.js")).TapInterceptor(options.faults, ends)
+    ? new (await import("./tap-interceptor.js")).TapInterceptor(options.faults, { recorder, stderr, exit })
     : undefined;
   if (options.ui === true && interceptor !== undefined)
     void recorder.opened.then((path) => {
-      tell = showPage(path, options, interceptor, say);
+      interceptor.tell = showPage(path, options, interceptor, say);
     });
-  if (options.control !== undefined && interceptor !== undefined)
-    tell = (await import("../../shared/intercept/control-socket.js")).connectToControl(options.control, interceptor);
+  if (options.control !== undefined && interceptor !== undefined) {
+    const { connectToControl } = await import("../../shared/intercept/control-socket.js");
+    interceptor.tell = connectToControl(options.control, interceptor);
+  }
   const relay = new Relay({ ...started, recorder, stdout: standardOutput(1), stderr, interceptor });
   const ended = await relay.ended;
   if (ended instanceof Error) say(cannotStart(options.command, ended));

@@ -16,8 +16,6 @@ export interface TapInterceptorEnds {
   readonly recorder: Recorder;
   readonly stderr: Writable;
   exit(code: number): void;
-  /** Sends a report to the page. */
-  tell(report: FromInterceptor): void;
 }
 
 /** The name of the only session of a process on stdio. */
@@ -38,12 +36,14 @@ export class TapInterceptor implements Interceptor {
   #conversation: Conversation | undefined;
   #faults: readonly FaultRule[] = [];
   #marks = 0;
+  /** Sends a report to the page. Default: reports are dropped. */
+  tell: (report: FromInterceptor) => void = () => undefined;
 
   constructor(plan: FaultPlan | undefined, ends: TapInterceptorEnds) {
     this.#ends = ends;
     this.#seed = plan?.seed ?? 1;
     this.#breakpoints = new Breakpoints({
-      tell: (report) => ends.tell(report),
+      tell: (report) => this.tell(report),
       record: ({ n }, filter, did, why) =>
         this.#recordRule({ break: filter, did, ...(why !== undefined && { why }) }, n),
     });
@@ -92,7 +92,7 @@ export class TapInterceptor implements Interceptor {
     const added = command.faults.filter((text) => !known.has(text));
     const read = faultPlan({ fault: added, seed: this.#seed }, "stdio")?.rules ?? [];
     this.#setFaults([...this.#faults.filter(({ text }) => command.faults.includes(text)), ...read]);
-    this.#ends.tell({ is: "applied", number: command.number });
+    this.tell({ is: "applied", number: command.number });
   }
 
   #setFaults(rules: readonly FaultRule[]): void {
