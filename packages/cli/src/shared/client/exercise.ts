@@ -261,8 +261,7 @@ export async function readList(
   return `there is more than ${given} items`;
 }
 
-/** A tool with a default schema: without one, any arguments are allowed. */
-/** An item of a list as a tool; undefined if it is none. */
+/** An item of a list as a tool; undefined if it is none. Without a schema it gets a default one: any arguments are allowed. */
 export function toolOf(value: unknown): Tool | undefined {
   if (!isObject(value) || typeof value.name !== "string") return undefined;
   const { inputSchema = null } = value;
