@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Entry, HeaderEntry } from "@parlance/wire";
 import { monotonic } from "../monotonic.js";
+import { linesIn } from "./lines-in.js";
 import type {
   FromRecorder,
   Gap,
@@ -224,12 +225,6 @@ export class Recorder {
   #post(message: ToRecorder, transfer: ArrayBuffer[] = []): void {
     this.#worker?.postMessage(message, transfer);
   }
-}
-
-function linesIn(bytes: Uint8Array): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines += 1;
-  return lines;
 }
 
 /** The warning for a recording whose end could not be written. */

@@ -3,6 +3,7 @@ import { closeSync, constants, existsSync, fchmodSync, fstatSync, mkdirSync, ope
 import { dirname } from "node:path";
 import { type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { milliseconds } from "../monotonic.js";
+import { linesIn } from "./lines-in.js";
 import type { ObservedEntry, RecordingOutcome } from "./recorder-messages.js";
 import { numberedPath } from "./recording-name.js";
 
@@ -13,8 +14,6 @@ const mostQueued = 32 * 1024 * 1024;
 
 /** The maximum number of characters of lines that are encoded together. */
 const mostUnencoded = 1024 * 1024;
-
-const newline = 0x0a;
 
 /** The result of a write: all, some or none of the queue. */
 export type Flushed = "all" | "some" | "none";
@@ -191,12 +190,6 @@ function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
-}
-
-function linesIn(bytes: Uint8Array): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines += 1;
-  return lines;
 }
 
 // Non-blocking: a pipe without a reader must not stop the thread. Windows has no such flag.
