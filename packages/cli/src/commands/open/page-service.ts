@@ -1,14 +1,7 @@
 import { versions } from "@parlance/mcp";
 import { type Connection, createService, RpcError, type Service } from "@parlance/mcp/jsonrpc";
 import { type JsonObject, methods } from "@parlance/mcp/protocol";
-import type {
-  InterceptMethods,
-  PageComparison,
-  PageMethods,
-  PageNotifications,
-  PageReplay,
-  PageView,
-} from "@parlance/web/protocol";
+import type { PageComparison, PageMethods, PageNotifications, PageReplay, PageView } from "@parlance/web/protocol";
 import { compileFilter, parseFilter, type Row } from "@parlance/wire";
 import { messageOf } from "../../shared/failure.js";
 import { shellWord } from "../../shared/output/shell-word.js";
@@ -54,12 +47,8 @@ export interface Shown {
 
 const noSpans = { lanes: 0, spans: [] };
 
-/** Handlers of methods. JSON-RPC has null in place of an undefined result. */
-type Handlers<Methods> = {
-  readonly [Name in keyof Methods]: (
-    params: Methods[Name] extends (params: infer Params) => unknown ? Params : never,
-  ) => unknown;
-};
+/** The handlers of all methods. JSON-RPC has null in place of an undefined result. */
+type Handlers = { readonly [Name in keyof PageMethods]: (params: Parameters<PageMethods[Name]>[0]) => unknown };
 
 /** The service for one page, which shows one recording through one filter. */
 export class PageService {
@@ -91,9 +80,7 @@ export class PageService {
 
   /** The methods that the page calls. */
   get service(): Service {
-    const handlers: Handlers<PageMethods> = {
-      ...this.#interceptHandlers,
-      ...this.#playHandlers,
+    const handlers: Handlers = {
       recordings: () => this.#recordings.list(),
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
@@ -136,31 +123,21 @@ export class PageService {
       result: ({ key }) => this.#act.result(key),
       requests: () => this.#requests?.list().catch(explain) ?? [],
       saveRequest: ({ name, replaces, ...request }) => this.#requests?.save(name, request, replaces).catch(explain),
-    };
-    const service = createService();
-    for (const [name, run] of Object.entries(handlers))
-      service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
-    return service;
-  }
-
-  get #playHandlers(): Handlers<Pick<PageMethods, "until" | "replay">> {
-    return {
       until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
       replay: (change) => {
         this.#replay?.set(change);
         return this.#replay?.state;
       },
-    };
-  }
-
-  get #interceptHandlers(): Handlers<InterceptMethods> {
-    return {
       interception: () => this.#interception?.state,
       touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
       setRules: ({ rules }) => this.#intercept.set(rules),
       heldText: ({ key }) => this.#intercept.textOf(key),
       release: ({ key, fate }) => this.#intercept.release(key, fate),
     };
+    const service = createService();
+    for (const [name, run] of Object.entries(handlers))
+      service.method(name, run as (params: unknown) => unknown, { params: schemas[name as keyof PageMethods] });
+    return service;
   }
 
   /** Stops following the recording. */
