@@ -7,13 +7,11 @@ import { bytesText, count } from "../../shared/output/quantities.js";
 import { recordingDirectory } from "../../shared/recorder/recording-name.js";
 import {
   type Bound,
-  defaultRetention,
   type Prunable,
   parseAge,
   parseBytes,
   parseCount,
   prune,
-  type Retention,
   retentionHelp,
   retentionOf,
 } from "../../shared/recordings/prune-recordings.js";
@@ -74,15 +72,14 @@ function read(parse: (text: string) => number | undefined, form: string): (text:
 async function run(flags: PruneFlags, { out, err }: Invocation): Promise<number> {
   const { olderThan: age, maxSize: bytes, keep, dryRun: isDry = false, json = false } = flags;
   const isBounded = age !== undefined || bytes !== undefined || keep !== undefined;
-  const given: Retention = { age, bytes, count: keep };
-  const standing = retentionOf(process.env);
-  if (!isBounded && standing === undefined) {
+  const retention = isBounded ? { age, bytes, count: keep } : retentionOf(process.env);
+  if (retention === undefined) {
     err.print(
       `PARLANCE_RETENTION is ${escapeControls(process.env.PARLANCE_RETENTION ?? "")}: name a bound, e.g. --older-than 30d`,
     );
     return exitCodes.usage;
   }
-  const { deleted, spared, kept } = await prune(process.env, isBounded ? given : (standing ?? defaultRetention), isDry);
+  const { deleted, spared, kept } = await prune(process.env, retention, isDry);
   const verb = isDry ? "would delete" : "deleted";
   for (const each of deleted)
     out.print(json ? jsonLine({ ...valueOfFile(each), deleted: !isDry }) : `${verb} ${lineOf(each)}`);

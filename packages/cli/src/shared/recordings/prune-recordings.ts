@@ -82,7 +82,7 @@ export interface Retention {
 const day = 86_400_000;
 
 /** The default bounds. Recordings take space and hold secrets. */
-export const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
+const defaultRetention: Retention = { age: 30 * day, bytes: 1_000_000_000, count: undefined };
 
 /** The syntax of `PARLANCE_RETENTION`, for help pages. */
 export const retentionHelp = `Recordings in the folder of parlance ls are kept for 30 days, and up to 1 GB.
