@@ -1,5 +1,5 @@
 import { type ByteBudget, characterBytes } from "../../../base/byte-budget.js";
-import { type Clock, setBackgroundTimer, type Timer } from "../../../base/clock.js";
+import { type Clock, longestTimer, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import { type Deferred, deferred } from "../../../base/deferred.js";
 import { type LossyNotification, Outbox } from "../../../jsonrpc/calls/outbox.js";
 import { freeQueueBytes, UnreadError } from "../../../jsonrpc/queue-bounds.js";
