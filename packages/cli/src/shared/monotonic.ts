@@ -4,7 +4,7 @@ export function monotonic(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
-/** A time of a recording, rounded to microseconds. */
+/** A time in milliseconds as recordings and JSON have it: rounded to microseconds. */
 export function milliseconds(time: number): number {
   return Math.round(time * 1_000) / 1_000;
 }

@@ -3,13 +3,13 @@ import {
   challengeParameter,
   covers,
   isOauthChallenge,
-  jsonObjectIn,
   metadataPlaces,
 } from "../../shared/client/protected-resource.js";
 import { type ExaminedSignIn, examineSignIn, signInAt, signInErrorOf, stepPages } from "../../shared/client/sign-in.js";
 import { keyRemedy, toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { shellWord } from "../../shared/output/shell-word.js";
+import { parsedObject } from "../../shared/parsed-json.js";
 import type { Check, CheckResult } from "./check.js";
 import { type Endpoint, excerptOf, type HttpReply, initialize, send } from "./exchange.js";
 
@@ -130,7 +130,7 @@ async function metadataResult(
       rule,
       seen,
     );
-  const { resource, authorization_servers: servers } = jsonObjectIn(found.text) ?? {};
+  const { resource, authorization_servers: servers } = parsedObject(found.text) ?? {};
   onMetadata({ resource, authorization_servers: servers });
   if (typeof resource !== "string" || !covers(resource, url))
     return failed(
@@ -209,7 +209,7 @@ function tokenResult(
 function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, payload, signature] = token.split(".");
   if (payload === undefined || signature === undefined) return undefined;
-  return jsonObjectIn(Buffer.from(payload, "base64url").toString());
+  return parsedObject(Buffer.from(payload, "base64url").toString());
 }
 
 /** Without metadata of any kind, the server may have keys of its own and no authorization server. */
@@ -260,7 +260,7 @@ async function tokenEndpointResult({ metadata }: ExaminedSignIn, timeout: number
   const rule = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2";
   const remedy = "an invalid code has to be refused with 400 and an `error` in JSON";
   if (http === undefined) return failed(`${url}: ${why}`, "it has to be reachable from where clients run", rule);
-  const error = jsonObjectIn(http.text)?.error;
+  const error = parsedObject(http.text)?.error;
   if (http.status >= 400 && http.status < 500 && typeof error === "string")
     return { state: "ok", says: `refuses an invalid code with ${error}` };
   const type = http.headers.get("content-type") ?? "no Content-Type";

@@ -4,10 +4,11 @@ import { type Skipped, skippedLines } from "../../shared/client/exercise.js";
 import type { Opening, Tally } from "../../shared/client/live-conversation.js";
 import type { Observation } from "../../shared/client/observed-target.js";
 import type { Failure } from "../../shared/failure.js";
+import { milliseconds } from "../../shared/monotonic.js";
 import { cut, left, right, widthOf } from "../../shared/output/columns.js";
 import { type FrameRow, partsOf, rowLines } from "../../shared/output/conversation-rows.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
-import { bytesText, count, durationText, micro } from "../../shared/output/quantities.js";
+import { bytesText, count, durationText } from "../../shared/output/quantities.js";
 import { headingRow, type Look, type Part, type Piece, pieceLines, remarkRows } from "../../shared/output/rows.js";
 import type { Paint } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
@@ -145,12 +146,12 @@ export function talkJson(output: Output): TalkView {
 /** An observation as JSON objects. */
 export function observationValues(observation: Observation): readonly object[] {
   if (observation.kind !== "frame")
-    return [{ kind: observation.kind, at: micro(observation.at), text: observation.text }];
+    return [{ kind: observation.kind, at: milliseconds(observation.at), text: observation.text }];
   const { row } = observation;
   const { at, from, kind, entry } = row;
   const parts = partsOf(row);
   const [only] = parts;
-  const common = { n: entry.n, at: micro(at), from, bytes: entry.len };
+  const common = { n: entry.n, at: milliseconds(at), from, bytes: entry.len };
   if (kind !== "batch" && only !== undefined) return [{ ...common, ...partValue(only), raw: entry.raw }];
   return [{ ...common, kind: "batch", messages: parts.map(partValue), raw: entry.raw }];
 }
@@ -162,7 +163,7 @@ function partValue({ kind, id, pair, method, latency, isError, marks }: Part): o
     id: idValue(id),
     pair,
     method,
-    latency: latency === undefined ? undefined : micro(latency),
+    latency: latency === undefined ? undefined : milliseconds(latency),
     isError,
     violation: marks.find(({ level }) => level === "must")?.text,
   };
@@ -180,8 +181,8 @@ function outcomeValue({ asked, spoken, tally, opening, duration, ended, failure 
     asked,
     revision: spoken,
     ...tally,
-    duration: micro(duration),
-    opening: { frames: count, bytes, until: operation === undefined ? undefined : micro(operation.at) },
+    duration: milliseconds(duration),
+    opening: { frames: count, bytes, until: operation === undefined ? undefined : milliseconds(operation.at) },
     ended,
     failure: failure?.message,
   };

@@ -1,5 +1,3 @@
-import { isObject, type JsonObject } from "@parlance/mcp/protocol";
-
 /** The value of a parameter of a challenge (RFC 9110 §11.2); undefined without a challenge or without the parameter. */
 export function challengeParameter({ headers }: { readonly headers: Headers }, name: string): string | undefined {
   const challenge = headers.get("www-authenticate") ?? "";
@@ -25,16 +23,6 @@ export function metadataPlaces(url: URL, challenged: { readonly headers: Headers
   const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
   const all = new Map([...named, ...wellKnownPlaces(url)].map((place) => [place.href, place]));
   return [...all.values()];
-}
-
-/** The JSON object in a body, such as a metadata document; undefined for any other text. */
-export function jsonObjectIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // The caller reports what it misses.
-  }
 }
 
 /** Whether a resource identifier covers a server: it is its URL, or a prefix that ends before a slash. */

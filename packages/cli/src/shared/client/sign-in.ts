@@ -5,11 +5,11 @@ import { type ConnectOptions, connect } from "@parlance/mcp/client";
 import { exitCodes } from "../exit-codes.js";
 import { Failure } from "../failure.js";
 import { shellWord } from "../output/shell-word.js";
-import { parsedJson } from "../parsed-json.js";
+import { parsedObject } from "../parsed-json.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
 import type { Target } from "../target/target.js";
 import { stateDirectory } from "../user-directories.js";
-import { covers, jsonObjectIn } from "./protected-resource.js";
+import { covers } from "./protected-resource.js";
 
 type Authorization = NonNullable<ConnectOptions["auth"]>;
 type Fetch = ReturnType<Authorization>;
@@ -108,7 +108,7 @@ export async function examineSignIn(url: URL): Promise<ExaminedSignIn> {
   const watched: Fetch = async (at, init) => {
     const response = await reached(at, init);
     if (response.ok && /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/.test(at.pathname))
-      examined.metadata = jsonObjectIn(await response.clone().text()) ?? {};
+      examined.metadata = parsedObject(await response.clone().text()) ?? {};
     return response;
   };
   const authorize = async (authorization: URL): Promise<never> => {

@@ -17,11 +17,6 @@ export function timeText(milliseconds: number): string {
   return milliseconds.toFixed(3);
 }
 
-/** Milliseconds with three decimals, as a number. */
-export function micro(milliseconds: number): number {
-  return Math.round(milliseconds * 1_000) / 1_000;
-}
-
 /** Seconds with six decimals. */
 export function secondsText(milliseconds: number): string {
   return (milliseconds / 1_000).toFixed(6);

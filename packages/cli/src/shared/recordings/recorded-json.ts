@@ -1,5 +1,5 @@
 import { type CheckReport, latencyOf, pairOf, type Row, type Verdict, type WireMessage } from "@parlance/wire";
-import { micro } from "../output/quantities.js";
+import { milliseconds } from "../monotonic.js";
 
 type Pending = CheckReport["pending"][number]["pending"];
 
@@ -10,7 +10,7 @@ export function rowValue(row: Row): object {
   // `undefined` members are not in the JSON.
   return {
     n,
-    at: micro(at),
+    at: milliseconds(at),
     from,
     kind,
     session: session?.name,
@@ -31,7 +31,7 @@ function messageValue(message: WireMessage): object {
     method: message.method ?? message.concerns?.request.method,
     names: message.concerns?.request.names ?? message.names,
     pair: pairOf(message),
-    latency: latency === undefined ? undefined : micro(latency),
+    latency: latency === undefined ? undefined : milliseconds(latency),
   };
 }
 
@@ -52,5 +52,5 @@ export function verdictValue(verdict: Verdict): VerdictValue {
 /** A request without a response as JSON. */
 export function pendingValue({ operation, session, waited, over, state, reason }: Pending): object {
   const { frame, id, method } = operation.request;
-  return { n: frame.n, session: session.name, id, method, waited: micro(waited), over, state, reason };
+  return { n: frame.n, session: session.name, id, method, waited: milliseconds(waited), over, state, reason };
 }

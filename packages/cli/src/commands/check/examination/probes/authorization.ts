@@ -5,9 +5,9 @@ import {
   challengeParameter,
   covers,
   isOauthChallenge,
-  jsonObjectIn,
   metadataPlaces,
 } from "../../../../shared/client/protected-resource.js";
+import { parsedObject } from "../../../../shared/parsed-json.js";
 import { asNote, failed, type Probe, type ProbeOutcome, passed, quoted, type Subject, skipped } from "../probe.js";
 import { isReadOnly, refusesEmptyCall } from "./features.js";
 
@@ -273,7 +273,7 @@ async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly 
   for (const place of metadataPlaces(url, refusal).filter(({ origin }) => origin === url.origin)) {
     const headers = { accept: "application/json", authorization: "", ...withoutMcp };
     const { http } = await subject.send("", undefined, { method: "GET", url: place.href, headers });
-    const value = http?.status === 200 ? jsonObjectIn(http.text) : undefined;
+    const value = http?.status === 200 ? parsedObject(http.text) : undefined;
     if (value !== undefined) found.push({ place, value });
   }
   return found;
