@@ -263,6 +263,15 @@ test("for a person, traffic ends with the place of its recording", async () => {
   expect((await running.ended).stdout).toContain(`recorded to ${PARLANCE_RECORDINGS}/`);
 });
 
+test("an interrupt ends the command while its module is loaded", async () => {
+  const { folder, write } = project();
+  write("server.js", 'console.error("loading");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\n');
+  const { child } = serve(folder, "--http", "0");
+  await once(child.stderr as Readable, "data");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
 test("what cannot be served is refused, with the remedy", async () => {
   const { folder } = project();
   const serveIt = (name: string, ...flags: readonly string[]) =>

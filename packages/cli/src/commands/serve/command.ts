@@ -3,6 +3,7 @@ import { stdioChannel } from "@parlance/mcp/node";
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, usageFailure } from "../../shared/failure.js";
+import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
 import { cut, visibleLines } from "../../shared/output/columns.js";
@@ -122,9 +123,11 @@ async function serveOn(
     await new Supervisor({ path, transport, interrupt, relay, onEvent: view }).run();
     return exitCodes.clean;
   }
-  const serving = await serveModule(path, transport);
+  const stopped = aborted(interrupt.stop);
+  // A module may wait for a database or a network while it is loaded.
+  const serving = await Promise.race([serveModule(path, transport), stopped]);
+  if (serving === undefined) return exitCodes.clean;
   view(readyReport(serving, [resolve(path)]));
-  const stopped = new Promise((done) => interrupt.stop.addEventListener("abort", done, { once: true }));
   await Promise.race([serving.over, ...(serving.http === undefined ? [] : [stopped])]);
   await serving.http?.drain(drainTime);
   return exitCodes.clean;
