@@ -89,7 +89,7 @@ export class Upstream {
       },
       signal,
     };
-    return new Upstream(await ReconnectingSession.open(open, opening, { reopen }), calls);
+    return new Upstream(await ReconnectingSession.open(open, opening, reopen), calls);
   }
 
   private constructor(session: ReconnectingSession, calls: Set<ProxiedCall>) {

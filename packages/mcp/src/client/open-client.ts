@@ -105,8 +105,11 @@ export async function openClient<Tools extends ToolTypes>(
     identity: { info, responder },
     onNotification: listenerOf(options, report),
   };
-  // The new session may be with another process, which may have other tools.
-  const session = await ReconnectingSession.open(open, opening, { reopen, onReopen: () => listed.clear() });
+  const openAfresh: SessionOpener = (how) => {
+    listed.clear(); // A further session may be with another process, which may have other tools.
+    return open(how);
+  };
+  const session = await ReconnectingSession.open(openAfresh, opening, reopen);
   return clientOf(session, responder, listed, options);
 }
 

@@ -31,16 +31,6 @@ const stableTime = 10_000;
 const firstPause = 1_000;
 const longestPause = 30_000;
 
-/** Opens a further session; aborted by the signal. */
-type Reopen = (revision: Revision, serverHint: ServerHint, signal: AbortSignal) => Promise<ClientSession>;
-
-/** Whether to open a further session when the connection is lost. */
-interface Reopening {
-  readonly reopen: boolean;
-  /** Called before a further session is opened. */
-  readonly onReopen?: () => void;
-}
-
 /**
  * A session that reconnects: when the connection is lost, the next call opens a new session. Calls that were in flight
  * have failed, because the client cannot know whether the server has run them. It also has the settings that all parts of
@@ -60,9 +50,12 @@ export class ReconnectingSession implements ClientSession {
   readonly timeout: number;
   /** Milliseconds that a call waits for its result. */
   readonly totalTimeout: number;
+  /** Whether a lost session is opened again. */
+  readonly reopens: boolean;
   readonly #ended = new AbortController();
   readonly #closed = deferred<Closed>();
-  readonly #reopen: Reopen | undefined;
+  readonly #open: SessionOpener;
+  readonly #options: OpenOptions;
   readonly #listeners: Set<NotificationListener>;
   readonly #middlewares: Middleware<CallOptions>[] = [];
   #current: ClientSession;
@@ -73,10 +66,11 @@ export class ReconnectingSession implements ClientSession {
   #short = 0;
 
   /**
-   * Opens the first session. `options.onNotification` is called after all listeners.
+   * Opens the first session. `given.onNotification` is called after all listeners.
+   * @param reopens whether `open` also opens a further session when the connection is lost
    * @throws as `open`
    */
-  static async open(open: SessionOpener, given: OpenOptions, how: Reopening): Promise<ReconnectingSession> {
+  static async open(open: SessionOpener, given: OpenOptions, reopens: boolean): Promise<ReconnectingSession> {
     const report = reporterOf(given.report);
     const listeners = new Set<NotificationListener>();
     const onNotification: NotificationListener = (method, params) => {
@@ -88,18 +82,15 @@ export class ReconnectingSession implements ClientSession {
       for (const listener of [...listeners, ...last]) guarded("onNotification", () => listener(method, params), report);
     };
     const options: OpenOptions = { ...given, random: randomOf(given), onNotification };
-    const reopen: Reopen = (revision, serverHint, signal) => {
-      how.onReopen?.();
-      return open({ ...options, revision, serverHint, signal });
-    };
-    return new ReconnectingSession(await open(options), options, listeners, how.reopen ? reopen : undefined);
+    return new ReconnectingSession(await open(options), open, options, listeners, reopens);
   }
 
   private constructor(
     first: ClientSession,
+    open: SessionOpener,
     options: OpenOptions,
     listeners: Set<NotificationListener>,
-    reopen: Reopen | undefined,
+    reopens: boolean,
   ) {
     this.report = reporterOf(options.report);
     this.clock = steadyClock(options.clock, this.report);
@@ -111,13 +102,10 @@ export class ReconnectingSession implements ClientSession {
     this.closed = this.#closed.promise;
     this.#current = first;
     this.#listeners = listeners;
-    this.#reopen = reopen;
-    if (reopen === undefined) void first.connection.closed.then((closed) => this.#end(closed));
-  }
-
-  /** Whether a lost session is opened again. */
-  get reopens(): boolean {
-    return this.#reopen !== undefined;
+    this.#open = open;
+    this.#options = options;
+    this.reopens = reopens;
+    if (!reopens) void first.connection.closed.then((closed) => this.#end(closed));
   }
 
   get revision(): Revision {
@@ -139,8 +127,7 @@ export class ReconnectingSession implements ClientSession {
   readonly call: SessionCall = (method, params, options) => {
     const opened = this.#usable();
     const call = (session: ClientSession): Promise<JsonObject> => session.call(method, params, options);
-    if (!(opened instanceof Promise))
-      return this.#reopen === undefined ? call(opened) : this.#retryExpired(opened, call);
+    if (!(opened instanceof Promise)) return this.reopens ? this.#retryExpired(opened, call) : call(opened);
     return untilAborted(method, opened, options?.signal).then((reopened) => this.#retryExpired(reopened, call));
   };
 
@@ -155,7 +142,7 @@ export class ReconnectingSession implements ClientSession {
     try {
       return await act(opened);
     } catch (error) {
-      if (!(error instanceof SessionExpired) || this.#reopen === undefined) throw error;
+      if (!(error instanceof SessionExpired) || !this.reopens) throw error;
       await opened.connection.closed;
       if (this.ended.aborted) throw error;
       return act(await this.#usable());
@@ -204,18 +191,19 @@ export class ReconnectingSession implements ClientSession {
 
   #usable(): ClientSession | Promise<ClientSession> {
     const isLost = this.#current.connection.phase !== "open" && !this.ended.aborted;
-    if (!isLost || this.#reopen === undefined) return this.#current;
-    this.#opening ??= this.#reconnect(this.#reopen).finally(() => {
+    if (!isLost || !this.reopens) return this.#current;
+    this.#opening ??= this.#reconnect().finally(() => {
       this.#opening = undefined;
     });
     return this.#opening;
   }
 
-  async #reconnect(reopen: Reopen): Promise<ClientSession> {
+  async #reconnect(): Promise<ClientSession> {
     await this.#current.close(); // So that no two processes of one server run at the same time.
     await this.#backOff();
     try {
-      this.#current = await reopen(this.revision, this.serverHint, this.ended);
+      const { revision, serverHint } = this.#current;
+      this.#current = await this.#open({ ...this.#options, revision, serverHint, signal: this.ended });
       for (const middleware of this.#middlewares) this.#current.use(middleware);
       this.#openedAt = this.clock.now();
     } catch (error) {
