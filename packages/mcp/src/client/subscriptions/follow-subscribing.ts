@@ -22,20 +22,22 @@ export function followBySubscribing(
       if (change !== undefined) onChange(change);
     });
     const { resourceSubscriptions, ...lists } = filter;
-    const acquired: string[] = [];
-    const stop = async (): Promise<void> => {
-      forget();
-      await Promise.all(acquired.splice(0).map((uri) => subscribed.release(uri)));
-    };
     if (resourceSubscriptions === undefined)
       await reach(call, options).catch((error: unknown) => {
         forget();
         throw error;
       });
-    const refusals = await acquire(subscribed, resourceSubscriptions ?? [], options, acquired);
-    const isFatal = (error: unknown): boolean => !(error instanceof RpcError);
+    const uris = resourceSubscriptions ?? [];
+    const outcomes = await Promise.allSettled(uris.map((uri) => subscribed.acquire(uri, options)));
+    const acquired = uris.filter((_, index) => outcomes[index]?.status === "fulfilled");
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
     const honoured = resourceSubscriptions === undefined ? lists : { ...lists, resourceSubscriptions: [...acquired] };
-    const fatal = refusals.find(isFatal) ?? (isNothing(honoured) ? refusals[0] : undefined);
+    const stop = async (): Promise<void> => {
+      forget();
+      await Promise.all(acquired.splice(0).map((uri) => subscribed.release(uri)));
+    };
+    const fatal =
+      refusals.find((error) => !(error instanceof RpcError)) ?? (isNothing(honoured) ? refusals[0] : undefined);
     if (fatal !== undefined) {
       await stop();
       throw fatal;
@@ -74,21 +76,6 @@ async function reach(call: SessionCall, { timeout = patience, ...options }: Foll
   } catch (error) {
     if (error instanceof LocalError && (error.reason === "closed" || error.reason === "cancelled")) throw error;
   }
-}
-
-/** Subscribes to each URI; returns the errors. */
-async function acquire(
-  subscribed: SubscribedUris,
-  uris: readonly string[],
-  options: FollowOptions,
-  acquired: string[],
-): Promise<readonly unknown[]> {
-  const outcomes = await Promise.allSettled(uris.map((uri) => subscribed.acquire(uri, options)));
-  return outcomes.flatMap((outcome, index) => {
-    if (outcome.status === "rejected") return [outcome.reason as unknown];
-    acquired.push(uris[index] ?? "");
-    return [];
-  });
 }
 
 interface SubscribedUri {
