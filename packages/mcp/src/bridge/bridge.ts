@@ -321,7 +321,8 @@ class BridgedServer extends ForwardingServer {
   }
 
   override capabilities(): ServerCapabilities {
-    return translateServerCapabilities(this.#upstream.server, this.#upstream.revision, this.#downstream.revision);
+    const { server, revision } = this.#upstream;
+    return translateServerCapabilities(server, revision, this.#downstream.client.revision);
   }
 
   onNotification(method: string, params: Params | undefined): void {

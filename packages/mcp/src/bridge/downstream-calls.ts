@@ -5,7 +5,6 @@ import { onAbort } from "../jsonrpc/abort-listeners.js";
 import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
-import type { Revision } from "../protocol/revisions/revision.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import { readFilter, readId } from "../server/features/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
@@ -25,7 +24,6 @@ interface Listener {
  * Input requests are returned in results.
  */
 export class DownstreamCalls implements Downstream {
-  readonly revision: Revision;
   readonly client: ClientHello;
   readonly #held: HeldCalls;
   readonly #queue: FairQueue;
@@ -34,7 +32,6 @@ export class DownstreamCalls implements Downstream {
   /** @param queue divides the upstream session among the callers */
   constructor(hello: ClientHello, held: HeldCalls, queue: FairQueue) {
     this.#queue = queue;
-    this.revision = hello.revision;
     this.client = hello;
     this.#held = held;
   }

@@ -16,7 +16,6 @@ import type { Downstream, Notify, Upstream } from "./upstream.js";
 
 /** A downstream client with a handshake. It has its own upstream session, and gets input requests as requests. */
 export class DownstreamSession implements Downstream {
-  readonly revision: Revision;
   readonly client: ClientHello;
   readonly #session: ServedSession;
   readonly #report: Reporter;
@@ -25,7 +24,6 @@ export class DownstreamSession implements Downstream {
   #early: (() => void)[] | undefined = [];
 
   constructor(hello: ClientHello, session: ServedSession, report: Reporter) {
-    this.revision = hello.revision;
     this.client = hello;
     this.#session = session;
     this.#report = report;
@@ -58,17 +56,17 @@ export class DownstreamSession implements Downstream {
 
   #requestOver(callback: RemoteCall): RequestInput {
     return async (method, params, signal) => {
-      const translated = translateClientRequest(method, params, this.revision);
+      const translated = translateClientRequest(method, params, this.client.revision);
       const endless = { timeout: Number.POSITIVE_INFINITY, totalTimeout: Number.POSITIVE_INFINITY };
       await this.#initialized();
       const response = await callback(method, translated, { ...endless, signal });
-      return this.revision.up("result", method, objectResult(method, response));
+      return this.client.revision.up("result", method, objectResult(method, response));
     };
   }
 
   readonly #notify: Notify = (method, params) => {
-    if (isProtocolNotification(method) && !this.revision.notifications.server.has(method)) return;
-    const shaped = this.revision.down("notification", method, params);
+    if (isProtocolNotification(method) && !this.client.revision.notifications.server.has(method)) return;
+    const shaped = this.client.revision.down("notification", method, params);
     this.#session.notify(method, Object.keys(shaped).length === 0 ? undefined : shaped);
   };
 

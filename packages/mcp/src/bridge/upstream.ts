@@ -18,7 +18,7 @@ import type { Revision } from "../protocol/revisions/revision.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import type { LoggingLevel } from "../protocol/types/logging.js";
 import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
-import type { ClientDescription, Operation } from "../server/servable.js";
+import type { ClientHello, Operation } from "../server/servable.js";
 import { declaredIn, readDeclared } from "../session/input-methods.js";
 import type { ProxiedCall, RequestInput, Round } from "./held-calls.js";
 import { notAnswered, translateParams } from "./translate.js";
@@ -38,8 +38,7 @@ export interface UpstreamSettings {
 
 /** The downstream client that an upstream session serves. */
 export interface Downstream {
-  readonly revision: Revision;
-  readonly client: ClientDescription;
+  readonly client: ClientHello;
   /** Handles an input request that arrives while no call is running. */
   readonly requestInput: RequestInput;
   /** Handles an upstream notification that does not name its call. `call` is the latest running call, if any. */
@@ -77,7 +76,7 @@ export class Upstream {
   ): Promise<Upstream> {
     const calls = new Set<ProxiedCall>();
     const opening: OpenOptions = {
-      ...preferring(downstream.revision, options),
+      ...preferring(downstream.client.revision, options),
       exactNumbers: true,
       identity: {
         info: downstream.client.info ?? info,
@@ -238,8 +237,9 @@ function receivedParams(params: Params | undefined): JsonObject {
 const withdrawal = 1_000;
 
 function responderOf(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, clock: Clock): InputResponder {
+  const { client } = downstream;
   return {
-    capabilities: (revision) => declaredIn(revision, readDeclared(downstream.revision, downstream.client.capabilities)),
+    capabilities: (revision) => declaredIn(revision, readDeclared(client.revision, client.capabilities)),
     accept: (method, params) => (signal) => {
       const candidates = [...calls].filter(({ requestInput }) => requestInput !== undefined);
       const { requestInput = downstream.requestInput, signal: callSignal = signal } = candidates.at(-1) ?? {};
