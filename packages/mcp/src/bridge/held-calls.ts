@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../base/clock.js";
 import { type Deferred, deferred } from "../base/deferred.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { onAbort, whenAborted } from "../jsonrpc/abort-listeners.js";
@@ -173,11 +173,11 @@ class HeldCall {
 
   expire(milliseconds: number, expired: () => void): void {
     this.#outcome?.catch(() => undefined); // The client may never repeat the call.
-    this.#expiry = this.#clock.setTimer(() => {
+    const late = (): void => {
       expired();
       this.stop("the client did not send its input responses in time");
-    }, milliseconds);
-    this.#expiry.unref?.();
+    };
+    this.#expiry = setBackgroundTimer(this.#clock, late, milliseconds);
   }
 
   stop(why: string): void {

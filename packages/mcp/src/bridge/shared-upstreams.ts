@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../base/clock.js";
 import type { Servable } from "../server/servable.js";
 import type { Upstream } from "./upstream.js";
 
@@ -64,11 +64,11 @@ export class SharedUpstreams {
   }
 
   #watch(): void {
-    this.#timer = this.#clock.setTimer(() => {
+    const sweep = (): void => {
       this.#timer = undefined;
       void this.#sweep();
-    }, this.#idleTtl);
-    this.#timer.unref?.();
+    };
+    this.#timer = setBackgroundTimer(this.#clock, sweep, this.#idleTtl);
   }
 
   async #sweep(): Promise<void> {
