@@ -1,5 +1,5 @@
 import { type Clock, setBackgroundTimer, type Timer } from "../base/clock.js";
-import { type Deferred, deferred } from "../base/deferred.js";
+import { deferred } from "../base/deferred.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { onAbort, whenAborted } from "../jsonrpc/abort-listeners.js";
 import { codes, RpcError } from "../jsonrpc/errors.js";
@@ -42,7 +42,7 @@ const responseTime = 600_000;
 const maxHeld = 1_000;
 
 interface OpenRequest extends ClientRequest {
-  readonly response: Deferred<JsonObject>;
+  respond(response: JsonObject): void;
 }
 
 /**
@@ -144,7 +144,7 @@ class HeldCall {
       const response = responses[key];
       if (!isObject(response)) continue;
       this.#inputRequests.delete(key);
-      request.response.resolve(response);
+      request.respond(response);
     }
   }
 
@@ -190,20 +190,19 @@ class HeldCall {
     requireDeclared({ method, params }, operation);
     this.#lastKey += 1;
     const key = `q${this.#lastKey}`;
-    const response = deferred<JsonObject>();
     const translated = translateClientRequest(method, params, operation.revision);
-    this.#inputRequests.set(key, { method, params: translated, response });
-    this.#requested.resolve(undefined);
-    this.#requested = deferred();
     return new Promise((resolve, reject) => {
       const forget = onAbort(signal, () => {
         this.#inputRequests.delete(key);
         reject(new RpcError(codes.internalError, "Internal error", { reason: "the input request was cancelled" }));
       });
-      void response.promise.then((value) => {
+      const respond = (response: JsonObject): void => {
         forget();
-        resolve(value);
-      });
+        resolve(response);
+      };
+      this.#inputRequests.set(key, { method, params: translated, respond });
+      this.#requested.resolve(undefined);
+      this.#requested = deferred();
     });
   };
 }
