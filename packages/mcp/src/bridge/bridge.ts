@@ -336,7 +336,7 @@ class BridgedServer extends ForwardingServer {
       // If the client responded to an input request with an error, the call fails with that error.
       const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
       const error = isRefusal ? thrown.cause : thrown;
-      if (error instanceof RpcError) throw translateError({ method, params, error }, operation.revision);
+      if (error instanceof RpcError) throw translateError(error, method, params, operation.revision);
       if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
       this.#settings.report({ kind: "fault", method, error });
       throw withoutResponse(error, this.#settings.isCandid);

@@ -44,15 +44,8 @@ export function translateServerCapabilities(
   };
 }
 
-/** An upstream error, with the call that failed. */
-export interface UpstreamFault {
-  readonly method: string;
-  readonly params: JsonObject;
-  readonly error: RpcError;
-}
-
-/** Converts an upstream error to the newest revision. The downstream session then converts it to its own. */
-export function translateError({ method, params, error }: UpstreamFault, downstream: Revision): RpcError {
+/** Converts an upstream error of a call to the newest revision. The downstream session then converts it to its own. */
+export function translateError(error: RpcError, method: string, params: JsonObject, downstream: Revision): RpcError {
   const { code, message, data } = error;
   const as = (other: number): RpcError => new RpcError(other, message, data, { cause: error });
   if (lacksCapability(error)) return as(downstream.codes.missingRequiredClientCapability ?? codes.invalidRequest);
@@ -84,7 +77,7 @@ export function notAnswered(error: LocalError): RpcError {
 
 /** The error of a call that got no upstream response. Transport and process details are included only with `candid`. */
 export function withoutResponse(error: LocalError, isCandid: boolean): RpcError {
-  const reason = error.reason === "cancelled" ? "the bridge has cancelled the call" : reasons[error.reason];
+  const reason = reasons[error.reason];
   return internalErrorFor(isCandid ? `${reason}: ${error.message}` : reason, error);
 }
 
@@ -92,7 +85,8 @@ function internalErrorFor(reason: string, cause: LocalError): RpcError {
   return new RpcError(codes.internalError, "Internal error", { reason }, { cause });
 }
 
-const reasons: Readonly<Record<Exclude<LocalError["reason"], "cancelled">, string>> = {
+const reasons: Readonly<Record<LocalError["reason"], string>> = {
+  cancelled: "the bridge has cancelled the call",
   closed: "the upstream server cannot be reached, or has exited",
   timeout: "the upstream server did not respond in time",
   refused: "the upstream server's revision does not support the call, or its input request was not answered",
