@@ -195,8 +195,8 @@ class OpenBridge extends ForwardingServer implements Bridge {
     const downstream = new DownstreamSession(hello, session, this.#settings.report);
     const { ended } = session;
     const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
-    whenAborted(ended, () => void upstream.close());
-    void upstream.closed.then(() => session.close());
+    whenAborted(ended, () => void upstream.session.close());
+    void upstream.session.closed.then(() => session.close());
     return new BridgedServer(downstream, upstream, this.#settings);
   }
 
@@ -236,7 +236,7 @@ class OpenBridge extends ForwardingServer implements Bridge {
     this.#upstreams.set(opening, owner);
     try {
       const upstream = await opening;
-      void upstream.closed.then((how) => this.#onClosed(opening, how));
+      void upstream.session.closed.then((how) => this.#onClosed(opening, how));
       return upstream;
     } catch (error) {
       this.#upstreams.delete(opening);
@@ -295,7 +295,7 @@ function refused(reason: string): RpcError {
 
 async function closed(opening: Promise<Upstream>): Promise<void> {
   try {
-    await (await opening).close();
+    await (await opening).session.close();
   } catch {
     // Opening failed; the caller of `#open` got the error.
   }
@@ -310,18 +310,18 @@ class BridgedServer extends ForwardingServer {
 
   constructor(downstream: Downstream, upstream: Upstream, settings: UpstreamSettings) {
     super();
-    this.info = upstream.server.info ?? settings.info;
+    this.info = upstream.session.server.info ?? settings.info;
     this.#downstream = downstream;
     this.#upstream = upstream;
     this.#settings = settings;
   }
 
   override get instructions(): string | undefined {
-    return this.#upstream.server.instructions;
+    return this.#upstream.session.server.instructions;
   }
 
   override capabilities(): ServerCapabilities {
-    const { server, revision } = this.#upstream;
+    const { server, revision } = this.#upstream.session;
     return translateServerCapabilities(server, revision, this.#downstream.client.revision);
   }
 

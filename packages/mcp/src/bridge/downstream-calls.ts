@@ -55,7 +55,7 @@ export class DownstreamCalls implements Downstream {
 
   async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
     if (method === methods.listen) return this.#listen(round, upstream);
-    const mayRequestInput = upstream.revision.era === "handshake" && mayAskForInput.has(method);
+    const mayRequestInput = upstream.session.revision.era === "handshake" && mayAskForInput.has(method);
     const { principal, peer = principal, signal } = round.operation;
     const forward: ForwardCall = (call) => this.#queue.run(peer, call.signal, () => upstream.call(method, call));
     return mayRequestInput ? this.#held.run(method, round, forward) : forward({ signal, round: () => round });

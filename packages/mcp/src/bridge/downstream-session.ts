@@ -40,11 +40,12 @@ export class DownstreamSession implements Downstream {
   /** Handles a notification from the client. */
   onNotification(method: string, params: Params | undefined, upstream: Upstream): void {
     if (method === notifications.initialized) this.#onInitialized(upstream);
-    else if (maySend(method, upstream.revision)) upstream.notify(method, isObject(params) ? params : {});
+    else if (maySend(method, upstream.session.revision))
+      upstream.session.notify(method, isObject(params) ? params : {});
   }
 
   async call(method: string, round: Round, upstream: Upstream): Promise<JsonObject> {
-    if (upstream.revision.era === "stateless") {
+    if (upstream.session.revision.era === "stateless") {
       if (method === methods.setLevel) return {}; // Sent with every later call.
       if (method === methods.subscribe) return this.#subscribe(String(round.params.uri), upstream);
       if (method === methods.unsubscribe) return this.#unsubscribe(String(round.params.uri));
@@ -74,7 +75,7 @@ export class DownstreamSession implements Downstream {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const each of early) each();
-    if (upstream.revision.era === "stateless") void this.#followLists(upstream);
+    if (upstream.session.revision.era === "stateless") void this.#followLists(upstream);
   }
 
   #whenInitialized(act: () => void): void {

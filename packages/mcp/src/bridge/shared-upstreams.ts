@@ -58,7 +58,7 @@ export class SharedUpstreams {
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     };
     this.#entries.set(name, entry);
-    entry.end.then(({ upstream }) => upstream.closed.then(forget), forget);
+    entry.end.then(({ upstream }) => upstream.session.closed.then(forget), forget);
     if (this.#timer === undefined) this.#watch();
     return entry;
   }
@@ -78,7 +78,7 @@ export class SharedUpstreams {
       if (end === undefined || end.isBusy()) entry.usedAt = now;
       if (now - entry.usedAt < this.#idleTtl) continue;
       this.#entries.delete(name);
-      void end?.upstream.close();
+      void end?.upstream.session.close();
     }
     if (this.#entries.size > 0 && this.#timer === undefined) this.#watch();
   }

@@ -1,12 +1,11 @@
 import type { Clock } from "../base/clock.js";
 import { isObject, type JsonObject } from "../base/json.js";
 import { inputCall } from "../client/input/input-call.js";
-import type { InputResponder, ServerDescription, SessionCall } from "../client/session/client-session.js";
+import type { InputResponder, SessionCall } from "../client/session/client-session.js";
 import type { OpenOptions, SessionOpener } from "../client/session/open-session.js";
 import { ReconnectingSession } from "../client/session/reconnecting-session.js";
 import { type SubscribeOptions, type Subscription, subscribeWith } from "../client/subscriptions/subscription.js";
 import type { CallOptions } from "../jsonrpc/call.js";
-import type { Closed } from "../jsonrpc/connection.js";
 import { LocalError, RpcError } from "../jsonrpc/errors.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { Reporter } from "../jsonrpc/report.js";
@@ -63,7 +62,7 @@ export type Notify = (method: string, params: JsonObject) => void;
 
 /** A session with the upstream server. The downstream side sets the time limits of calls. */
 export class Upstream {
-  readonly #session: ReconnectingSession;
+  readonly session: ReconnectingSession;
   readonly #calls: Set<ProxiedCall>;
   readonly #subscribe: ReturnType<typeof subscribeWith>;
   #level: LoggingLevel | undefined;
@@ -92,27 +91,14 @@ export class Upstream {
   }
 
   private constructor(session: ReconnectingSession, calls: Set<ProxiedCall>) {
-    this.#session = session;
+    this.session = session;
     this.#calls = calls;
     this.#subscribe = subscribeWith(session, () => undefined);
   }
 
-  get revision(): Revision {
-    return this.#session.revision;
-  }
-
-  get server(): ServerDescription {
-    return this.#session.server;
-  }
-
-  /** Resolves when the session is over. Never rejects. */
-  get closed(): Promise<Closed> {
-    return this.#session.closed;
-  }
-
   /** Whether calls are possible, possibly after a reconnect. */
   get isUsable(): boolean {
-    return this.#session.reopens || this.#session.connection.phase === "open";
+    return this.session.reopens || this.session.connection.phase === "open";
   }
 
   /** Whether calls are running. */
@@ -131,13 +117,9 @@ export class Upstream {
     }
   }
 
-  notify(method: string, params: JsonObject): void {
-    this.#session.notify(method, params);
-  }
-
   /** The part of a filter that the upstream server supports. */
   supported(filter: SubscriptionFilter): SubscriptionFilter {
-    const { capabilities } = this.server;
+    const { capabilities } = this.session.server;
     const { resourceSubscriptions = [] } = filter;
     const lists = changingLists.filter(
       ({ member, capability }) => filter[member] === true && isAdvertised(capability, capabilities),
@@ -169,15 +151,11 @@ export class Upstream {
     });
   }
 
-  close(): Promise<void> {
-    return this.#session.close();
-  }
-
   /** Within one era, input requests are forwarded unchanged; otherwise they are converted. */
   #callWithInput({ requestInput, round }: ProxiedCall): SessionCall {
     const { operation } = round();
-    if (requestInput === undefined || this.revision.era === operation.revision.era) return this.#session.call;
-    return inputCall(this.#session, {
+    if (requestInput === undefined || this.session.revision.era === operation.revision.era) return this.session.call;
+    return inputCall(this.session, {
       capabilities: () => operation.client.capabilities,
       accept: (method, params) => (signal) => requestInput(method, params, signal),
     });
@@ -186,7 +164,7 @@ export class Upstream {
   #paramsOf({ round }: ProxiedCall): JsonObject {
     const { params, operation } = round();
     const { logLevel } = operation;
-    const isInMeta = this.revision.era === "stateless" && logLevel !== undefined;
+    const isInMeta = this.session.revision.era === "stateless" && logLevel !== undefined;
     return translateParams(params, isInMeta ? { [metaKeys.logLevel]: logLevel } : {});
   }
 
@@ -208,11 +186,11 @@ export class Upstream {
    * request.
    */
   async #setLevel({ logLevel, revision }: Operation): Promise<void> {
-    const needsRequest = revision.era === "stateless" && this.revision.era === "handshake";
+    const needsRequest = revision.era === "stateless" && this.session.revision.era === "handshake";
     if (!needsRequest || logLevel === undefined || logLevel === this.#level) return;
-    if (this.server.capabilities.logging === undefined) return;
+    if (this.session.server.capabilities.logging === undefined) return;
     try {
-      await this.#session.setLogLevel(logLevel);
+      await this.session.setLogLevel(logLevel);
       this.#level = logLevel;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error; // A rejected level does not prevent the call.
