@@ -8,7 +8,7 @@ import type { Reporter } from "../jsonrpc/report.js";
 import { methods, notifications } from "../protocol/methods.js";
 import { isProtocolNotification } from "../protocol/revisions/all.js";
 import type { Revision } from "../protocol/revisions/revision.js";
-import { changingLists } from "../protocol/types/subscriptions.js";
+import { filterOf } from "../protocol/types/subscriptions.js";
 import type { ClientHello, Operation, ServedSession } from "../server/servable.js";
 import type { RequestInput, Round } from "./held-calls.js";
 import { translateClientRequest } from "./translate.js";
@@ -92,7 +92,7 @@ export class DownstreamSession implements Downstream {
    * require one.
    */
   async #followLists(upstream: Upstream): Promise<void> {
-    const filter = upstream.supported(Object.fromEntries(changingLists.map(({ member }) => [member, true])));
+    const filter = upstream.supported(filterOf(() => true));
     if (Object.keys(filter).length === 0) return;
     try {
       await upstream.subscribe(filter, this.#notify);

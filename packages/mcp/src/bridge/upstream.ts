@@ -16,7 +16,7 @@ import { notifications } from "../protocol/methods.js";
 import type { Revision } from "../protocol/revisions/revision.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import type { LoggingLevel } from "../protocol/types/logging.js";
-import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
+import { changingLists, filterOf, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
 import { declaredIn, readDeclared } from "../session/input-methods.js";
 import type { ProxiedCall, RequestInput, Round } from "./held-calls.js";
@@ -120,15 +120,10 @@ export class Upstream {
   /** The part of a filter that the upstream server supports. */
   supported(filter: SubscriptionFilter): SubscriptionFilter {
     const { capabilities } = this.session.server;
-    const { resourceSubscriptions = [] } = filter;
-    const lists = changingLists.filter(
+    return filterOf(
       ({ member, capability }) => filter[member] === true && isAdvertised(capability, capabilities),
+      isAdvertised("resources.subscribe", capabilities) ? filter.resourceSubscriptions : [],
     );
-    const hasResources = resourceSubscriptions.length > 0 && isAdvertised("resources.subscribe", capabilities);
-    return {
-      ...Object.fromEntries(lists.map(({ member }) => [member, true])),
-      ...(hasResources && { resourceSubscriptions }),
-    };
   }
 
   /**

@@ -3,7 +3,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { isAdvertised, methodCapabilities } from "../protocol/method-capabilities.js";
 import { methods } from "../protocol/methods.js";
 import { isProtocolMethod } from "../protocol/revisions/all.js";
-import { changingLists, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
+import { changingLists, filterOf, type SubscriptionFilter } from "../protocol/types/subscriptions.js";
 import type { ClientSession, SessionCall, SessionCallOptions } from "./session/client-session.js";
 
 type UnadvertisedOption = Pick<SessionCallOptions, "unadvertised">;
@@ -62,10 +62,8 @@ export function requireTasks({ revision, server }: ClientSession, { unadvertised
 
 /** A filter with every list that the server notifies changes of. @throws LocalError `refused` if there is none */
 export function everyList({ server }: ClientSession, { unadvertised }: UnadvertisedOption): SubscriptionFilter {
-  const lists = changingLists.filter(
-    ({ capability }) => unadvertised === true || isAdvertised(capability, server.capabilities),
-  );
-  if (lists.length > 0) return Object.fromEntries(lists.map(({ member }) => [member, true]));
+  const lists = filterOf(({ capability }) => unadvertised === true || isAdvertised(capability, server.capabilities));
+  if (Object.keys(lists).length > 0) return lists;
   throw new LocalError("refused", "subscribe: the server has advertised listChanged for no list");
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { notifications } from "../../protocol/methods.js";
-import { changingLists, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
+import { changingLists, filterOf, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
 import type { SessionCallOptions } from "../session/client-session.js";
 
@@ -33,14 +33,10 @@ export type Follow = (
 /** Reads the filter that a server acknowledges, without its invalid members. */
 export function readFilter(notifications: unknown): SubscriptionFilter {
   const { resourceSubscriptions, ...members } = isObject(notifications) ? notifications : {};
-  const wanted = changingLists.filter(({ member }) => members[member] === true);
   const uris = Array.isArray(resourceSubscriptions)
     ? resourceSubscriptions.filter((uri) => typeof uri === "string")
     : [];
-  return {
-    ...Object.fromEntries(wanted.map(({ member }) => [member, true])),
-    ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
-  };
+  return filterOf(({ member }) => members[member] === true, uris);
 }
 
 /** Whether no change passes the filter. */

@@ -53,6 +53,15 @@ export const changingLists: readonly ChangingList[] = [
   },
 ];
 
+/** A filter of the lists that `isWanted` selects, and of the URIs. It has no members for what is not wanted. */
+export function filterOf(
+  isWanted: (list: ChangingList) => boolean,
+  resourceSubscriptions: readonly string[] = [],
+): SubscriptionFilter {
+  const lists = changingLists.filter(isWanted).map(({ member }) => [member, true]);
+  return { ...Object.fromEntries(lists), ...(resourceSubscriptions.length > 0 && { resourceSubscriptions }) };
+}
+
 /** Params of `subscriptions/listen`. */
 export interface ListenParams extends RequestParams {
   /** The notifications to send. */

@@ -4,7 +4,7 @@ import { codes, faultyParams, type ParamsFault, RpcError, wrongKind } from "../.
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { metaKeys } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
-import { changingLists, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
+import { changingLists, filterOf, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import { type Change, ChangeFeed, type ChangeSource } from "../../session/change-feed.js";
 import type { Operation } from "../servable.js";
 import { maxSubscriptions } from "../session/change-notifier.js";
@@ -69,15 +69,13 @@ export class Subscriptions implements Feature {
   /** The part of the filter that this server supports. */
   #honour(filter: SubscriptionFilter, operation: Operation): SubscriptionFilter {
     const offered = this.#offered();
-    const honoured = changingLists
-      .filter(({ member, list }) => filter[member] === true && offered[list]?.listChanged === true)
-      .map(({ member }) => [member, true]);
+    const lists = filterOf(({ member, list }) => filter[member] === true && offered[list]?.listChanged === true);
     const { resourceSubscriptions } = filter;
     const isFollowed = offered.resources?.subscribe === true && resourceSubscriptions !== undefined;
     const known = isFollowed
       ? { resourceSubscriptions: resourceSubscriptions.filter((uri) => this.#resources.knows(uri, operation)) }
       : {};
-    return { ...Object.fromEntries(honoured), ...known };
+    return { ...lists, ...known };
   }
 }
 
