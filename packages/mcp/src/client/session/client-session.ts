@@ -158,8 +158,8 @@ export function statelessSession(
     ...callWithMiddleware(send),
     notify: (method, params) => connection.notify(method, revision.down("notification", method, params)),
     async setLogLevel(level, { signal } = {}) {
-      if (signal?.aborted !== true) return setLogLevel(level);
-      throw new LocalError("cancelled", `${methods.setLevel}: cancelled by the caller`, { cause: signal.reason });
+      requireNotAborted(methods.setLevel, signal);
+      setLogLevel(level);
     },
   };
 }
@@ -241,6 +241,12 @@ function progressTokens(
       { ...options, tag: last, notify: (method, sent) => notify(method, revision.up("notification", method, sent)) },
     ];
   };
+}
+
+/** @throws LocalError `cancelled` when the signal is aborted */
+export function requireNotAborted(what: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  throw new LocalError("cancelled", `${what}: cancelled by the caller`, { cause: signal.reason });
 }
 
 /** @throws LocalError `protocol` for a result that is not an object (J-5: MCP results always are) */

@@ -23,6 +23,7 @@ import {
   type ClientIdentity,
   type ClientSession,
   handshakeSession,
+  requireNotAborted,
   type ServerHint,
   statelessSession,
 } from "./client-session.js";
@@ -117,7 +118,7 @@ async function openInAttempts(dial: ChannelFactory, options: OpenOptions): Promi
   let attempt = firstAttempt(options);
   let used: { readonly channel: Channel; readonly spent: Spent } | undefined;
   for (;;) {
-    requireNotAborted(options.signal);
+    requireNotAborted("connect", options.signal);
     const channel = dial();
     if (typeof channel?.open !== "function") throw noChannel(channel);
     if (channel === used?.channel) throw cannotRedial(used.spent);
@@ -295,21 +296,15 @@ export async function closedOnFailure<T>(
   const forget = signal === undefined ? undefined : onAbort(signal, () => void transport.close());
   try {
     const opened = await opening;
-    requireNotAborted(signal);
+    requireNotAborted("connect", signal);
     return opened;
   } catch (error) {
     await transport.close();
-    requireNotAborted(signal);
+    requireNotAborted("connect", signal);
     throw error;
   } finally {
     forget?.();
   }
-}
-
-/** @throws LocalError `cancelled` when the signal is aborted */
-export function requireNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return;
-  throw new LocalError("cancelled", "connect: cancelled by the caller", { cause: signal.reason });
 }
 
 /** @param made a channel, or a promise of one: the factory may be async */

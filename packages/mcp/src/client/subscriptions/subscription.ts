@@ -10,7 +10,7 @@ import { methods } from "../../protocol/methods.js";
 import type { SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
 import { everyList, requireSubscribable } from "../advertised.js";
-import type { ClientSession, SessionCallOptions } from "../session/client-session.js";
+import { type ClientSession, requireNotAborted, type SessionCallOptions } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";
 import { type Follow, type Followed, type FollowOptions, isNothing } from "./follow.js";
 import { followByListening } from "./follow-listening.js";
@@ -107,8 +107,7 @@ function followByEra(session: ReconnectingSession): Follow {
 function requireOpen(ended: AbortSignal, { signal, timeout = 0 }: FollowOptions): void {
   if (ended.aborted) throw new LocalError("closed", "subscribe: the session is over");
   if (!(timeout >= 0)) throw new LocalError("refused", `subscribe: timeout must be 0 ms or more, got ${timeout}`);
-  if (signal?.aborted !== true) return;
-  throw new LocalError("cancelled", "subscribe: cancelled by the caller", { cause: signal.reason });
+  requireNotAborted("subscribe", signal);
 }
 
 /** Milliseconds before a failed subscription is reopened; doubled for each further attempt. */

@@ -1,4 +1,4 @@
-import { type ClientSession, statelessSession } from "../../client/session/client-session.js";
+import { type ClientSession, requireNotAborted, statelessSession } from "../../client/session/client-session.js";
 import {
   type NotStateless,
   type ProbeResult,
@@ -7,12 +7,7 @@ import {
   requireHandshakeAllowed,
   requireRevision,
 } from "../../client/session/negotiate.js";
-import {
-  closedOnFailure,
-  type OpenOptions,
-  openOnChannel,
-  requireNotAborted,
-} from "../../client/session/open-session.js";
+import { closedOnFailure, type OpenOptions, openOnChannel } from "../../client/session/open-session.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import { RpcError } from "../../jsonrpc/errors.js";
 import { specCodes } from "../../protocol/errors.js";
@@ -29,7 +24,7 @@ import { RemoteSession } from "./remote-session.js";
  * @throws as `openOnChannel`; LocalError as `HttpRemote.call` if the server gives no indication of its era
  */
 export async function openOverHttp(url: URL, http: HttpClientOptions, options: OpenOptions): Promise<ClientSession> {
-  requireNotAborted(options.signal);
+  requireNotAborted("connect", options.signal);
   const target = new HttpTarget(url, http);
   const { revision, era = revision?.era, serverHint } = options;
   if (era === "handshake") return openWithHandshake(target, options);
