@@ -10,15 +10,12 @@ import { whenAborted } from "../jsonrpc/abort-listeners.js";
 import type { Closed } from "../jsonrpc/connection.js";
 import { codes, LocalError, RpcError } from "../jsonrpc/errors.js";
 import { guarded } from "../jsonrpc/hooks.js";
-import type { Params } from "../jsonrpc/message.js";
 import { peerSettings } from "../jsonrpc/peer-settings.js";
-import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { implementationMembers } from "../protocol/member-tables.js";
 import { knownRevision } from "../protocol/revisions/all.js";
 import type { Implementation } from "../protocol/types/implementation.js";
 import { canonical } from "../server/input/request-state.js";
-import type { ClientHello, OperationCall, Servable, ServedSession } from "../server/servable.js";
-import type { ChangeSource } from "../session/change-feed.js";
+import type { ClientHello, Servable, ServedSession } from "../server/servable.js";
 import { DownstreamCalls } from "./downstream-calls.js";
 import { DownstreamSession } from "./downstream-session.js";
 import { FairQueue } from "./fair-queue.js";
@@ -90,45 +87,74 @@ export interface Bridge extends Servable, AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Members that the bridge shares with the servers of its clients. */
+const forwarding: Omit<Servable, "info" | "run"> = {
+  instructions: undefined,
+  exactNumbers: true,
+  /** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
+  changes: { size: 0, listen: () => () => undefined },
+  /** The upstream server seals its own state; the bridge keeps held calls in memory. */
+  stateSeal: undefined,
+  capabilities: () => ({}),
+  /** The upstream server itself rejects unknown methods. */
+  hasMethod: () => true,
+  /** The upstream transport mirrors params into headers; the bridge does not check those of its clients. */
+  mirroredParams: () => [],
+};
+
 /**
  * Creates a bridge.
  * @throws RangeError for an unknown revision
  */
 export function bridgeOver(open: SessionOpener, isLongLived: boolean, options: BridgeOptions = {}): Bridge {
-  return new OpenBridge(open, isLongLived, options);
+  const upstreams = new Upstreams(open, isLongLived, options);
+  const close = (): Promise<void> => upstreams.close();
+  return {
+    ...forwarding,
+    info: options.info ?? thisLibrary,
+    /** Never called: each client is served by the server for its upstream session. */
+    run(method) {
+      throw new Error(`${method}: a bridge cannot be called directly`);
+    },
+    serverFor: (hello) => upstreams.serverFor(hello),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-/** Members that the bridge shares with the servers of its clients. */
-abstract class ForwardingServer implements Servable {
-  abstract readonly info: Implementation;
-  abstract readonly run: OperationCall;
-  readonly exactNumbers = true;
-  /** Change notifications are forwarded from upstream, so the bridge has no changes of its own. */
-  readonly changes: ChangeSource = { size: 0, listen: () => () => undefined };
-  /** The upstream server seals its own state; the bridge keeps held calls in memory. */
-  readonly stateSeal = undefined;
-
-  get instructions(): string | undefined {
-    return undefined;
-  }
-
-  capabilities(): ServerCapabilities {
-    return {};
-  }
-
-  /** The upstream server itself rejects unknown methods. */
-  hasMethod(): boolean {
-    return true;
-  }
-
-  /** The upstream transport mirrors params into headers; the bridge does not check those of its clients. */
-  mirroredParams(): readonly [] {
-    return [];
-  }
+/** The upstream server as served to one downstream client. */
+function bridgedServer(
+  downstream: Downstream,
+  upstream: Upstream,
+  { info, report, isCandid }: UpstreamSettings,
+): Servable {
+  const { session } = upstream;
+  return {
+    ...forwarding,
+    info: session.server.info ?? info,
+    get instructions() {
+      return session.server.instructions;
+    },
+    capabilities: () => translateServerCapabilities(session.server, session.revision, downstream.client.revision),
+    onNotification: (method, params) => downstream.onNotification?.(method, params, upstream),
+    async run(method, params, operation) {
+      try {
+        return await downstream.call(method, { operation, params }, upstream);
+      } catch (thrown) {
+        // If the client responded to an input request with an error, the call fails with that error.
+        const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
+        const error = isRefusal ? thrown.cause : thrown;
+        if (error instanceof RpcError) throw translateError(error, method, params, operation.revision);
+        if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
+        report({ kind: "fault", method, error });
+        throw withoutResponse(error, isCandid);
+      }
+    },
+  };
 }
 
-class OpenBridge extends ForwardingServer implements Bridge {
-  readonly info: Implementation;
+/** The upstream sessions of a bridge. */
+class Upstreams {
   readonly #settings: UpstreamSettings;
   readonly #options: BridgeOptions;
   readonly #held: HeldCalls;
@@ -138,7 +164,6 @@ class OpenBridge extends ForwardingServer implements Bridge {
   readonly #upstreams = new Map<Promise<Upstream>, Owner>();
 
   constructor(open: SessionOpener, isLongLived: boolean, options: BridgeOptions) {
-    super();
     const {
       info = thisLibrary,
       revision,
@@ -153,7 +178,6 @@ class OpenBridge extends ForwardingServer implements Bridge {
       ...rest
     } = options;
     const required = revision === undefined ? {} : { revision: knownRevision(revision) };
-    this.info = info;
     this.#options = options;
     const { report, clock } = peerSettings(options);
     this.#settings = {
@@ -169,11 +193,6 @@ class OpenBridge extends ForwardingServer implements Bridge {
     this.#shared = new SharedUpstreams(clock, idleTtl ?? defaults.idleTtl);
   }
 
-  /** Never called: each client is served by the `BridgedServer` for its upstream session. */
-  readonly run: OperationCall = (method) => {
-    throw new Error(`${method}: a bridge cannot be called directly`);
-  };
-
   async serverFor(hello: ClientHello): Promise<Servable> {
     const { session } = hello;
     return session === undefined ? this.#openShared(hello) : this.#openOwn(hello, session);
@@ -186,10 +205,6 @@ class OpenBridge extends ForwardingServer implements Bridge {
     await Promise.all([...this.#upstreams.keys()].map((opening) => closed(opening)));
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
   /** Opens an upstream session for one handshake client. Both end together. */
   async #openOwn(hello: ClientHello, session: ServedSession): Promise<Servable> {
     const downstream = new DownstreamSession(hello, session, this.#settings.report);
@@ -197,7 +212,7 @@ class OpenBridge extends ForwardingServer implements Bridge {
     const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
     whenAborted(ended, () => void upstream.session.close());
     void upstream.session.closed.then(() => session.close());
-    return new BridgedServer(downstream, upstream, this.#settings);
+    return bridgedServer(downstream, upstream, this.#settings);
   }
 
   /**
@@ -221,7 +236,7 @@ class OpenBridge extends ForwardingServer implements Bridge {
       const downstream = new DownstreamCalls(hello, this.#held, new FairQueue(places));
       const upstream = await this.#open(downstream, owner, this.#closing.signal);
       return {
-        server: new BridgedServer(downstream, upstream, this.#settings),
+        server: bridgedServer(downstream, upstream, this.#settings),
         upstream,
         isBusy: () => upstream.isBusy || downstream.isBusy,
       };
@@ -299,47 +314,4 @@ async function closed(opening: Promise<Upstream>): Promise<void> {
   } catch {
     // Opening failed; the caller of `#open` got the error.
   }
-}
-
-/** The upstream server as served to one downstream client. */
-class BridgedServer extends ForwardingServer {
-  readonly info: Implementation;
-  readonly #downstream: Downstream;
-  readonly #upstream: Upstream;
-  readonly #settings: UpstreamSettings;
-
-  constructor(downstream: Downstream, upstream: Upstream, settings: UpstreamSettings) {
-    super();
-    this.info = upstream.session.server.info ?? settings.info;
-    this.#downstream = downstream;
-    this.#upstream = upstream;
-    this.#settings = settings;
-  }
-
-  override get instructions(): string | undefined {
-    return this.#upstream.session.server.instructions;
-  }
-
-  override capabilities(): ServerCapabilities {
-    const { server, revision } = this.#upstream.session;
-    return translateServerCapabilities(server, revision, this.#downstream.client.revision);
-  }
-
-  onNotification(method: string, params: Params | undefined): void {
-    this.#downstream.onNotification?.(method, params, this.#upstream);
-  }
-
-  readonly run: OperationCall = async (method, params, operation) => {
-    try {
-      return await this.#downstream.call(method, { operation, params }, this.#upstream);
-    } catch (thrown) {
-      // If the client responded to an input request with an error, the call fails with that error.
-      const isRefusal = thrown instanceof LocalError && thrown.cause instanceof RpcError;
-      const error = isRefusal ? thrown.cause : thrown;
-      if (error instanceof RpcError) throw translateError(error, method, params, operation.revision);
-      if (!(error instanceof LocalError) || operation.signal.aborted) throw error;
-      this.#settings.report({ kind: "fault", method, error });
-      throw withoutResponse(error, this.#settings.isCandid);
-    }
-  };
 }
