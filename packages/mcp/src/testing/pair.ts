@@ -77,18 +77,14 @@ export function assertNoLeaks(connection: ConnectionState): void {
     throw new TypeError(`assertNoLeaks needs a connection, got ${kindOf(given)}: ${remedy}`);
   }
   const { outgoing, incoming, running } = connection.inFlight;
-  const { heldBytes } = connection;
-  const left = [
-    ...counted("calls without an outcome", outgoing),
-    ...counted("requests of the peer without a response", incoming),
-    ...counted("running handlers", running),
-    ...counted("held bytes", heldBytes),
-  ];
+  const counts = {
+    "calls without an outcome": outgoing,
+    "requests of the peer without a response": incoming,
+    "running handlers": running,
+    "held bytes": connection.heldBytes,
+  };
+  const left = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]));
   if (left.length > 0) throw new Error(`a connection is not idle: ${left.join(", ")}`);
-}
-
-function counted(what: string, count: number): readonly string[] {
-  return count === 0 ? [] : [`${what}: ${count}`];
 }
 
 /** Waits for one turn of the event loop: messages in memory are then delivered and their effects done. */
