@@ -6,7 +6,6 @@ import { methodNotFound } from "../../jsonrpc/errors.js";
 import { guarded, reporterOf } from "../../jsonrpc/hooks.js";
 import { clientLimits } from "../../jsonrpc/limits.js";
 import { mcpProfile, mcpRequestingProfile } from "../../jsonrpc/profile.js";
-import type { Report } from "../../jsonrpc/report.js";
 import type { NotificationListener } from "../../jsonrpc/routing.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { methodAliases } from "../../protocol/revisions/aliases.js";
@@ -42,12 +41,10 @@ export function openClientConnection(
   responder: InputResponder,
   options: ClientConnectionOptions,
 ): ClientConnection {
-  const { lenient = false, onNotification = ignore, ...transport } = options;
+  const { lenient = false, onNotification = () => undefined, ...transport } = options;
   const report = reporterOf(options.report);
   const ended = new AbortController();
   let revision: Revision | undefined;
-  const notified: NotificationListener = (method, params) =>
-    onNotification(method, revision === undefined ? params : revision.up("notification", method, params));
   const connection = openConnection(channel, {
     ...transport,
     aliases: lenient ? methodAliases : undefined,
@@ -65,9 +62,12 @@ export function openClientConnection(
       const answer = connection.whilePeerWaits(respond(signal), signal);
       return answer.then((response) => spoken.down("result", method, response));
     },
-    onNotification: notified,
+    onNotification: (method, params) =>
+      onNotification(method, revision === undefined ? params : revision.up("notification", method, params)),
     report(each) {
-      if (revision?.era === "stateless" && endsSubscription(each)) {
+      // A stateless server sends no requests, so it has none to cancel: its cancellation names the subscription that it ends.
+      // https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
+      if (revision?.era === "stateless" && each.kind === "unknown-cancel") {
         guarded("onNotification", () => onNotification(notifications.cancelled, { requestId: each.id }), report);
       } else report(each);
     },
@@ -90,13 +90,3 @@ export function openClientConnection(
     },
   };
 }
-
-/**
- * A stateless server sends no requests, so it has none to cancel: its cancellation names the subscription that it ends.
- * https://modelcontextprotocol.io/specification/2026-07-28/basic/utilities/cancellation
- */
-function endsSubscription(report: Report): report is Extract<Report, { kind: "unknown-cancel" }> {
-  return report.kind === "unknown-cancel";
-}
-
-const ignore: NotificationListener = () => undefined;
