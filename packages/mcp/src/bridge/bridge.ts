@@ -73,8 +73,6 @@ export const bridgeMembers: MembersOf<BridgeOptions> = {
   onLost: ["function"],
 };
 
-const defaults = { max: 256, maxPerPrincipal: 32, maxPerAddress: 32, maxClients: 8, idleTtl: 300_000 } as const;
-
 /**
  * Concurrent calls on a shared upstream session. Servers of this library run 128 calls per connection; the limit here
  * is lower, so that calls queue in the bridge, which is fair to all peers.
@@ -156,7 +154,8 @@ function bridgedServer(
 /** The upstream sessions of a bridge. */
 class Upstreams {
   readonly #settings: UpstreamSettings;
-  readonly #options: BridgeOptions;
+  readonly #onLost: BridgeOptions["onLost"];
+  readonly #limits: Required<Pick<BridgeOptions, "max" | "maxPerPrincipal" | "maxPerAddress" | "maxClients">>;
   readonly #held: HeldCalls;
   readonly #shared: SharedUpstreams;
   readonly #closing = new AbortController();
@@ -169,16 +168,17 @@ class Upstreams {
       revision,
       reopen = isLongLived,
       candid = false,
-      idleTtl,
+      idleTtl = 300_000,
       onLost,
-      max,
-      maxPerPrincipal,
-      maxPerAddress,
-      maxClients,
+      max = 256,
+      maxPerPrincipal = 32,
+      maxPerAddress = 32,
+      maxClients = 8,
       ...rest
     } = options;
     const required = revision === undefined ? {} : { revision: knownRevision(revision) };
-    this.#options = options;
+    this.#onLost = onLost;
+    this.#limits = { max, maxPerPrincipal, maxPerAddress, maxClients };
     const { report, clock } = peerSettings(options);
     this.#settings = {
       open,
@@ -190,7 +190,7 @@ class Upstreams {
       report,
     };
     this.#held = new HeldCalls(clock);
-    this.#shared = new SharedUpstreams(clock, idleTtl ?? defaults.idleTtl);
+    this.#shared = new SharedUpstreams(clock, idleTtl);
   }
 
   async serverFor(hello: ClientHello): Promise<Servable> {
@@ -224,7 +224,7 @@ class Upstreams {
     const owner = { ...ownerOf(hello), isShared: true };
     const name = canonical([principal ?? null, info, capabilities, revision.version]);
     const isKnown = owner.peer === undefined || this.#shared.has(name);
-    if (isKnown || this.#count(owner) < (this.#options.maxClients ?? defaults.maxClients)) {
+    if (isKnown || this.#count(owner) < this.#limits.maxClients) {
       return this.#shareAs(name, hello, owner);
     }
     const unnamed: ClientHello = { ...hello, info: undefined, capabilities: {} };
@@ -268,7 +268,7 @@ class Upstreams {
   }
 
   #reportLost(error: unknown): void {
-    const { onLost } = this.#options;
+    const onLost = this.#onLost;
     if (onLost === undefined) this.#settings.report({ kind: "fault", method: "bridge", error });
     else guarded("onLost", () => onLost(error), this.#settings.report);
   }
@@ -279,11 +279,9 @@ class Upstreams {
   }
 
   #requireRoom(owner: Owner): void {
-    const { max = defaults.max, maxPerPrincipal, maxPerAddress } = this.#options;
+    const { max, maxPerPrincipal, maxPerAddress } = this.#limits;
     const { peer, isPrincipal } = owner;
-    const most = isPrincipal
-      ? (maxPerPrincipal ?? defaults.maxPerPrincipal)
-      : (maxPerAddress ?? defaults.maxPerAddress);
+    const most = isPrincipal ? maxPerPrincipal : maxPerAddress;
     const own = this.#count({ ...owner, isShared: true }) + this.#count({ ...owner, isShared: false });
     if (this.#closing.signal.aborted) throw refused("the bridge is closed");
     if (this.#upstreams.size >= max)
