@@ -58,10 +58,6 @@ export class HeldCalls {
     this.#clock = clock;
   }
 
-  get size(): number {
-    return this.#held.size;
-  }
-
   /** Handles one round: starts the call, or continues the one that `requestState` names. */
   async run(method: string, round: Round, forward: ForwardCall): Promise<JsonObject> {
     const call = this.#resumed(method, round) ?? new HeldCall(bindingOf(method, round), forward, round, this.#clock);
