@@ -18,7 +18,6 @@ import { canonical } from "../server/input/request-state.js";
 import type { ClientHello, Servable, ServedSession } from "../server/servable.js";
 import { DownstreamCalls } from "./downstream-calls.js";
 import { DownstreamSession } from "./downstream-session.js";
-import { FairQueue } from "./fair-queue.js";
 import { HeldCalls } from "./held-calls.js";
 import { SharedUpstreams } from "./shared-upstreams.js";
 import { translateError, translateServerCapabilities, withoutResponse } from "./translate.js";
@@ -72,12 +71,6 @@ export const bridgeMembers: MembersOf<BridgeOptions> = {
   candid: ["boolean"],
   onLost: ["function"],
 };
-
-/**
- * Concurrent calls on a shared upstream session. Servers of this library run 128 calls per connection; the limit here
- * is lower, so that calls queue in the bridge, which is fair to all peers.
- */
-const places = { total: 96, perPeer: 64 };
 
 /** A server that forwards to an upstream server. It is served like any other server, and owns its upstream sessions. */
 export interface Bridge extends Servable, AsyncDisposable {
@@ -233,7 +226,7 @@ class Upstreams {
 
   #shareAs(name: string, hello: ClientHello, owner: Owner): Promise<Servable> {
     return this.#shared.find(name, async () => {
-      const downstream = new DownstreamCalls(hello, this.#held, new FairQueue(places));
+      const downstream = new DownstreamCalls(hello, this.#held);
       const upstream = await this.#open(downstream, owner, this.#closing.signal);
       return {
         server: bridgedServer(downstream, upstream, this.#settings),

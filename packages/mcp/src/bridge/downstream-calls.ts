@@ -9,9 +9,15 @@ import { changingLists, type SubscriptionFilter } from "../protocol/types/subscr
 import { readFilter, readId } from "../server/features/subscriptions.js";
 import type { ClientHello, Operation } from "../server/servable.js";
 import { mayAskForInput } from "../session/input-required.js";
-import type { FairQueue } from "./fair-queue.js";
+import { FairQueue } from "./fair-queue.js";
 import type { ForwardCall, HeldCalls, RequestInput, Round } from "./held-calls.js";
 import type { Downstream, Notify, Upstream } from "./upstream.js";
+
+/**
+ * Concurrent calls on a shared upstream session. Servers of this library run 128 calls per connection; the limit here
+ * is lower, so that calls queue in the bridge, which is fair to all peers.
+ */
+const places = { total: 96, perPeer: 64 };
 
 /** A `subscriptions/listen` request of a downstream client. */
 interface Listener {
@@ -26,12 +32,11 @@ interface Listener {
 export class DownstreamCalls implements Downstream {
   readonly client: ClientHello;
   readonly #held: HeldCalls;
-  readonly #queue: FairQueue;
+  /** Divides the upstream session among the callers. */
+  readonly #queue = new FairQueue(places);
   readonly #listeners = new Set<Listener>();
 
-  /** @param queue divides the upstream session among the callers */
-  constructor(hello: ClientHello, held: HeldCalls, queue: FairQueue) {
-    this.#queue = queue;
+  constructor(hello: ClientHello, held: HeldCalls) {
     this.client = hello;
     this.#held = held;
   }
