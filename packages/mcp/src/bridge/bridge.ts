@@ -152,8 +152,8 @@ class Upstreams {
   readonly #held: HeldCalls;
   readonly #shared: SharedUpstreams;
   readonly #closing = new AbortController();
-  /** All upstream sessions that are open or opening, with the owner of each. */
-  readonly #upstreams = new Map<Promise<Upstream>, Owner>();
+  /** All upstream sessions that are open or opening, with the client of each. */
+  readonly #upstreams = new Map<Promise<Upstream>, ClientHello>();
 
   constructor(open: SessionOpener, isLongLived: boolean, options: BridgeOptions) {
     const {
@@ -202,7 +202,7 @@ class Upstreams {
   async #openOwn(hello: ClientHello, session: ServedSession): Promise<Servable> {
     const downstream = new DownstreamSession(hello, session, this.#settings.report);
     const { ended } = session;
-    const upstream = await this.#open(downstream, { ...ownerOf(hello), isShared: false }, ended);
+    const upstream = await this.#open(downstream, ended);
     whenAborted(ended, () => void upstream.session.close());
     void upstream.session.closed.then(() => session.close());
     return bridgedServer(downstream, upstream, this.#settings);
@@ -214,20 +214,19 @@ class Upstreams {
    */
   #openShared(hello: ClientHello): Promise<Servable> {
     const { principal, info, capabilities, revision } = hello;
-    const owner = { ...ownerOf(hello), isShared: true };
+    const peer = peerOf(hello);
     const name = canonical([principal ?? null, info, capabilities, revision.version]);
-    const isKnown = owner.peer === undefined || this.#shared.has(name);
-    if (isKnown || this.#count(owner) < this.#limits.maxClients) {
-      return this.#shareAs(name, hello, owner);
-    }
+    const isKnown = peer === undefined || this.#shared.has(name);
+    const shared = this.#clientsOf(peer).filter(({ session }) => session === undefined);
+    if (isKnown || shared.length < this.#limits.maxClients) return this.#shareAs(name, hello);
     const unnamed: ClientHello = { ...hello, info: undefined, capabilities: {} };
-    return this.#shareAs(canonical([owner.peer ?? null, revision.version]), unnamed, owner);
+    return this.#shareAs(canonical([peer ?? null, revision.version]), unnamed);
   }
 
-  #shareAs(name: string, hello: ClientHello, owner: Owner): Promise<Servable> {
+  #shareAs(name: string, hello: ClientHello): Promise<Servable> {
     return this.#shared.find(name, async () => {
       const downstream = new DownstreamCalls(hello, this.#held);
-      const upstream = await this.#open(downstream, owner, this.#closing.signal);
+      const upstream = await this.#open(downstream, this.#closing.signal);
       return {
         server: bridgedServer(downstream, upstream, this.#settings),
         upstream,
@@ -237,11 +236,11 @@ class Upstreams {
   }
 
   /** @throws RpcError if a limit is reached, or the upstream server cannot be reached */
-  async #open(downstream: Downstream, owner: Owner, ended: AbortSignal): Promise<Upstream> {
-    this.#requireRoom(owner);
+  async #open(downstream: Downstream, ended: AbortSignal): Promise<Upstream> {
+    this.#requireRoom(downstream.client);
     const stop = AbortSignal.any([ended, this.#closing.signal]);
     const opening = Upstream.open(this.#settings, downstream, stop);
-    this.#upstreams.set(opening, owner);
+    this.#upstreams.set(opening, downstream.client);
     try {
       const upstream = await opening;
       void upstream.session.closed.then((how) => this.#onClosed(opening, how));
@@ -266,33 +265,26 @@ class Upstreams {
     else guarded("onLost", () => onLost(error), this.#settings.report);
   }
 
-  /** The number of the owner's upstream sessions of that kind. */
-  #count({ peer, isShared }: Owner): number {
-    return [...this.#upstreams.values()].filter((each) => each.peer === peer && each.isShared === isShared).length;
+  /** The clients of a peer, one for each of its upstream sessions. */
+  #clientsOf(peer: string | undefined): readonly ClientHello[] {
+    return [...this.#upstreams.values()].filter((client) => peerOf(client) === peer);
   }
 
-  #requireRoom(owner: Owner): void {
+  #requireRoom(client: ClientHello): void {
     const { max, maxPerPrincipal, maxPerAddress } = this.#limits;
-    const { peer, isPrincipal } = owner;
-    const most = isPrincipal ? maxPerPrincipal : maxPerAddress;
-    const own = this.#count({ ...owner, isShared: true }) + this.#count({ ...owner, isShared: false });
+    const peer = peerOf(client);
+    const most = client.principal === undefined ? maxPerAddress : maxPerPrincipal;
     if (this.#closing.signal.aborted) throw refused("the bridge is closed");
     if (this.#upstreams.size >= max)
       throw refused(`all ${max} upstream sessions of this bridge are in use: try again later`);
-    if (peer !== undefined && own >= most) throw refused(`this caller has ${most} upstream sessions already: end one`);
+    if (peer !== undefined && this.#clientsOf(peer).length >= most)
+      throw refused(`this caller has ${most} upstream sessions already: end one`);
   }
 }
 
 /** The key by which upstream sessions are counted. */
-interface Owner {
-  readonly peer: string | undefined;
-  readonly isPrincipal: boolean;
-  /** Whether it is shared by stateless clients. */
-  readonly isShared: boolean;
-}
-
-function ownerOf({ principal, peer }: ClientHello): Omit<Owner, "isShared"> {
-  return { peer: peer ?? principal, isPrincipal: principal !== undefined };
+function peerOf({ peer, principal }: ClientHello): string | undefined {
+  return peer ?? principal;
 }
 
 function refused(reason: string): RpcError {
