@@ -227,11 +227,7 @@ class Upstreams {
     return this.#shared.find(name, async () => {
       const downstream = new DownstreamCalls(hello, this.#held);
       const upstream = await this.#open(downstream, this.#closing.signal);
-      return {
-        server: bridgedServer(downstream, upstream, this.#settings),
-        upstream,
-        isBusy: () => upstream.isBusy || downstream.isBusy,
-      };
+      return { server: bridgedServer(downstream, upstream, this.#settings), upstream, downstream };
     });
   }
 

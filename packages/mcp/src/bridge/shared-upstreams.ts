@@ -1,12 +1,13 @@
 import { type Clock, setBackgroundTimer, type Timer } from "../base/clock.js";
 import type { Servable } from "../server/servable.js";
+import type { DownstreamCalls } from "./downstream-calls.js";
 import type { Upstream } from "./upstream.js";
 
 /** An upstream session that several calls use. */
 export interface SharedUpstream {
   readonly server: Servable;
   readonly upstream: Upstream;
-  isBusy(): boolean;
+  readonly downstream: DownstreamCalls;
 }
 
 interface Entry {
@@ -75,7 +76,7 @@ export class SharedUpstreams {
     const now = this.#clock.now();
     for (const [name, entry] of [...this.#entries]) {
       const end = await entry.end.catch(() => undefined); // The caller that opened it got the error.
-      if (end === undefined || end.isBusy()) entry.usedAt = now;
+      if (end === undefined || end.upstream.isBusy || end.downstream.isBusy) entry.usedAt = now;
       if (now - entry.usedAt < this.#idleTtl) continue;
       this.#entries.delete(name);
       void end?.upstream.session.close();
