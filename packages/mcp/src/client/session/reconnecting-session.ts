@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
 import type { JsonObject } from "../../base/json.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import type { CallOptions } from "../../jsonrpc/call.js";
 import { defaultTimeouts } from "../../jsonrpc/calls/outgoing-call.js";
 import type { Closed, ConnectionState } from "../../jsonrpc/connection.js";
@@ -241,8 +241,6 @@ export function untilAborted<Value>(
   return new Promise((resolve, reject) => {
     const cancel = (): void =>
       reject(new LocalError("cancelled", `${what}: cancelled by the caller`, { cause: signal.reason }));
-    const forget = onAbort(signal, cancel);
-    void value.then(resolve, reject).finally(forget);
-    if (signal.aborted) cancel();
+    void value.then(resolve, reject).finally(whenAborted(signal, cancel));
   });
 }
