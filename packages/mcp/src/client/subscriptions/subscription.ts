@@ -85,8 +85,9 @@ export function subscribeWith(session: ReconnectingSession, onMissed: () => void
     const filter = given ?? everyList(session, options);
     requireSubscribable(filter, session, options);
     requireOpen(session.ended, options);
-    const subscription = new KeptSubscription(session, follow, onMissed, filter, options);
-    await subscription.open();
+    const { onChange, unadvertised: _, ...how } = options;
+    const subscription = new KeptSubscription(session, follow, onMissed, filter, onChange);
+    await subscription.open(how);
     return subscription;
   };
 }
@@ -134,7 +135,6 @@ class KeptSubscription implements Subscription {
   readonly #subscribe: Follow;
   readonly #onMissed: () => void;
   readonly #filter: SubscriptionFilter;
-  readonly #options: FollowOptions;
   readonly #queue = new ChangeQueue();
   readonly #ended = deferred<SubscriptionEnd>();
   /** Aborted when the program closes the subscription, or the session ends. */
@@ -149,13 +149,12 @@ class KeptSubscription implements Subscription {
     follow: Follow,
     onMissed: () => void,
     filter: SubscriptionFilter,
-    { onChange, unadvertised: _, ...options }: SubscribeOptions,
+    onChange: SubscribeOptions["onChange"],
   ) {
     this.#session = session;
     this.#subscribe = follow;
     this.#onMissed = onMissed;
     this.#filter = filter;
-    this.#options = options;
     this.#onChange = (change) => {
       if (onChange === undefined) this.#queue.push(change);
       else guarded("onChange", () => onChange(change), session.report);
@@ -167,9 +166,9 @@ class KeptSubscription implements Subscription {
     return this.#followed?.honoured ?? {};
   }
 
-  async open(): Promise<void> {
+  async open(options: FollowOptions): Promise<void> {
     const { ended } = this.#session;
-    const followed = await this.#follow(this.#options);
+    const followed = await this.#follow(options);
     if (isNothing(followed.honoured)) {
       await followed.stop();
       const wanted = wantedOf(this.#filter).join(", ");
