@@ -5,7 +5,7 @@ import type { DiscoverResult } from "./types/discover.js";
 import type { ElicitParams, ElicitUrlParams } from "./types/elicitation.js";
 import type { InitializeParams, InitializeResult } from "./types/initialize.js";
 import type { LoggingMessageParams, SetLevelParams } from "./types/logging.js";
-import type { PaginatedParams, RequestParams } from "./types/params.js";
+import type { NotificationParams, PaginatedParams, RequestParams } from "./types/params.js";
 import type { ProgressParams } from "./types/progress.js";
 import type { GetPromptParams, GetPromptResult, ListPromptsResult } from "./types/prompts.js";
 import type {
@@ -20,12 +20,6 @@ import type { CreateMessageParams } from "./types/sampling.js";
 import type { AcknowledgedParams, ListenParams } from "./types/subscriptions.js";
 import type { TaskParams, TaskState } from "./types/tasks.js";
 import type { CallToolParams, CallToolResult, ListToolsResult } from "./types/tools.js";
-
-/** Params without members of their own. */
-export interface NotificationParams {
-  /** Metadata of the protocol and of extensions, by prefixed key. */
-  readonly _meta?: JsonObject;
-}
 
 /** The params of every request, in the newest revision. */
 export interface ParamsByMethod {

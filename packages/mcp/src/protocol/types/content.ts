@@ -93,28 +93,26 @@ export interface ResourceLink extends Resource {
   readonly type: "resource_link";
 }
 
-/** The text contents of a resource. */
-export interface TextResourceContents {
+/** Members of all contents of a resource. */
+interface AnyResourceContents {
   /** The URI of the contents. */
   readonly uri: string;
   /** The MIME type, if known. */
   readonly mimeType?: string;
-  /** The text. */
-  readonly text: string;
   /** Metadata of the protocol and of extensions, by prefixed key. */
   readonly _meta?: JsonObject;
 }
 
+/** The text contents of a resource. */
+export interface TextResourceContents extends AnyResourceContents {
+  /** The text. */
+  readonly text: string;
+}
+
 /** The binary contents of a resource, in base64. */
-export interface BlobResourceContents {
-  /** The URI of the contents. */
-  readonly uri: string;
-  /** The MIME type, if known. */
-  readonly mimeType?: string;
+export interface BlobResourceContents extends AnyResourceContents {
   /** The bytes in base64. */
   readonly blob: string;
-  /** Metadata of the protocol and of extensions, by prefixed key. */
-  readonly _meta?: JsonObject;
 }
 
 /** The contents of a resource. */

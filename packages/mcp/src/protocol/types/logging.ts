@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.js";
+import type { NotificationParams, RequestParams } from "./params.js";
 
 /** The severities of RFC 5424, least severe first. */
 export const loggingLevels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
@@ -12,21 +12,17 @@ export function isLoggingLevel(value: unknown): value is LoggingLevel {
 }
 
 /** Params of `notifications/message`. */
-export interface LoggingMessageParams {
+export interface LoggingMessageParams extends NotificationParams {
   /** The severity. */
   readonly level: LoggingLevel;
   /** The name of the logger. */
   readonly logger?: string;
   /** Any JSON value: a text or an object. */
   readonly data: unknown;
-  /** Metadata of the protocol and of extensions, by prefixed key. */
-  readonly _meta?: JsonObject;
 }
 
 /** Params of `logging/setLevel`. */
-export interface SetLevelParams {
+export interface SetLevelParams extends RequestParams {
   /** The lowest level to send. */
   readonly level: LoggingLevel;
-  /** Metadata of the protocol and of extensions, by prefixed key. */
-  readonly _meta?: JsonObject;
 }

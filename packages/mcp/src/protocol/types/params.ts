@@ -6,6 +6,12 @@ export interface RequestParams {
   readonly _meta?: JsonObject;
 }
 
+/** Members that the params of every notification may have. */
+export interface NotificationParams {
+  /** Metadata of the protocol and of extensions, by prefixed key. */
+  readonly _meta?: JsonObject;
+}
+
 /** Params of a list request. */
 export interface PaginatedParams extends RequestParams {
   /** The `nextCursor` of the previous page; absent for the first page. */

@@ -1,6 +1,5 @@
-import type { JsonObject } from "../../base/json.js";
 import { methods, type NotificationMethod, notifications } from "../methods.js";
-import type { RequestParams } from "./params.js";
+import type { NotificationParams, RequestParams } from "./params.js";
 
 /** The changes that a client subscribes to. */
 export interface SubscriptionFilter {
@@ -69,9 +68,7 @@ export interface ListenParams extends RequestParams {
 }
 
 /** Params of `notifications/subscriptions/acknowledged`: the part of the filter that the server supports. */
-export interface AcknowledgedParams {
+export interface AcknowledgedParams extends NotificationParams {
   /** The notifications that the server will send. */
   readonly notifications: SubscriptionFilter;
-  /** Metadata of the protocol and of extensions, by prefixed key. */
-  readonly _meta?: JsonObject;
 }
