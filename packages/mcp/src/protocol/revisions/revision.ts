@@ -128,8 +128,6 @@ export interface MessageShapes {
 
 /** The change of a type: the shape and the conversions of messages both follow from it. */
 interface RevisedType extends TypeChange {
-  /** A replacement of the whole shape. */
-  readonly becomes?: Shape;
   /** Added members stay when a message is converted to an older revision, because that allows any. */
   readonly stays?: true;
   /**
@@ -245,12 +243,7 @@ export function revise(previous: Edition, version: string, changes: Changes): Ed
     facts: { ...previous.facts, ...changes.facts },
     codes: { ...previous.codes, ...changes.codes },
     shapes: {
-      types: amendTypes(
-        shapes.types,
-        Object.fromEntries(
-          Object.entries(types).map(([name, type]) => [name, "kind" in type ? type : (type.becomes ?? type)]),
-        ),
-      ),
+      types: amendTypes(shapes.types, types),
       requests: new Map([...shapes.requests, ...addedBy(requests)]),
       notifications: new Map([...shapes.notifications, ...addedBy(notifications)]),
       errors: new Map([...shapes.errors, ...errors]),

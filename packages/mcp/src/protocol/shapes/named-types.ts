@@ -2,6 +2,8 @@ import type { Literal, Members, ObjectShape, Shape, Types } from "./shape.js";
 
 /** The changes of a type. */
 export interface TypeChange {
+  /** A replacement of the whole shape. */
+  readonly becomes?: Shape;
   /** Removed members, or removed choices of a tagged type. */
   readonly lacks?: readonly string[];
   /** Renamed members: the new name by the former one. */
@@ -22,7 +24,7 @@ export type TypeChanges = Readonly<Record<string, TypeChange | Shape>>;
 export function amendTypes(types: Types, changes: TypeChanges): Types {
   const amended = Object.entries(changes).map(([name, change]): [string, Shape] => [
     name,
-    "kind" in change ? change : amend(name, types[name], change),
+    "kind" in change ? change : (change.becomes ?? amend(name, types[name], change)),
   ]);
   return { ...types, ...Object.fromEntries(amended) };
 }
