@@ -55,3 +55,19 @@ export function pointerToken(key: string | number): string {
   // Checks of shapes need the token of every member, and few need an escape.
   return token.includes("~") || token.includes("/") ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
 }
+
+/**
+ * The value at a JSON pointer (RFC 6901); undefined if there is none.
+ *
+ * @example
+ * valueAt({ a: [1, 2] }, "/a/1"); // 2
+ */
+export function valueAt(root: unknown, pointer: string): unknown {
+  let place = root;
+  for (const token of pointer.split("/").slice(1)) {
+    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, name);
+    place = isThere ? (place as JsonObject)[name] : undefined; // An array has its indices as names, too.
+  }
+  return place;
+}

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../base/json.js";
+import { isObject, type JsonObject, valueAt } from "../../base/json.js";
 import { ExactNumber } from "../../jsonrpc/message.js";
 import { isObjectSchema } from "../types/tools.js";
 import { without } from "./conversion.js";
@@ -77,7 +77,7 @@ function objectsIn(schema: unknown, root: JsonObject, known: Map<unknown, Object
     if (Array.isArray(choices)) said.push(either(choices.map((each) => objectsIn(each, root, known))));
   }
   if (Array.isArray(allOf)) said.push(...allOf.map((each) => objectsIn(each, root, known)));
-  if (typeof $ref === "string") said.push(objectsIn(follow($ref, root), root, known));
+  if (typeof $ref === "string" && isPointer($ref)) said.push(objectsIn(valueAt(root, $ref.slice(1)), root, known));
   // All of these apply at once.
   const all = said.find((each) => each === "none") ?? said.find((each) => each === "only") ?? "both";
   known.set(schema, all);
@@ -93,19 +93,9 @@ function either(choices: readonly Objects[]): Objects {
   return choices.every((each) => each === first) ? first : "both";
 }
 
-/**
- * The target of a reference within the document; undefined if it leads elsewhere, in which case anything is accepted.
- */
-function follow(reference: string, root: JsonObject): unknown {
-  if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return undefined;
-  let place: unknown = root;
-  for (const token of reference.slice(2).split("/")) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, name);
-    place = isThere ? (place as JsonObject)[name] : undefined; // An array has its indices as names, too.
-  }
-  return place;
+/** Whether a reference is a JSON pointer into its document. Another may lead anywhere, so anything is accepted there. */
+function isPointer(reference: string): boolean {
+  return reference === "#" || reference.startsWith("#/");
 }
 
 /** Keywords whose arguments are data: a `$ref` in them is an ordinary member. */
@@ -145,5 +135,5 @@ function hasOwnBase({ $id }: JsonObject): boolean {
 }
 
 function movedReference(reference: string, place: string): string {
-  return reference === "#" || reference.startsWith("#/") ? `#${place}${reference.slice(1)}` : reference;
+  return isPointer(reference) ? `#${place}${reference.slice(1)}` : reference;
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, kindOf } from "../../base/json.js";
+import { type JsonObject, kindOf, valueAt } from "../../base/json.js";
 import { SchemaError, shorten } from "../schema-error.js";
 
 /** A schema with its own URI: the document, or a part of it with an `$id`. */
@@ -76,7 +76,7 @@ export class References {
 
   #find(fragment: string, resource: Resource): Target | undefined {
     if (fragment === "") return { schema: resource.root, resource };
-    if (fragment.startsWith("/")) return { schema: follow(resource.root, fragment), resource };
+    if (fragment.startsWith("/")) return { schema: valueAt(resource.root, fragment), resource };
     return this.#anchors.get(`${resource.uri}#${fragment}`);
   }
 
@@ -121,18 +121,6 @@ function decodeFragment(fragment: string): string | undefined {
   } catch {
     return undefined; // A malformed percent-encoding: no such place.
   }
-}
-
-/** The value at a JSON pointer below `root` (RFC 6901); undefined if there is none. */
-function follow(root: JsonObject, pointer: string): unknown {
-  let place: unknown = root;
-  for (const token of pointer.slice(1).split("/")) {
-    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    const holds = (isObject(place) || Array.isArray(place)) && Object.hasOwn(place, key);
-    // An array index in a pointer is text, like an object key.
-    place = holds ? (place as JsonObject)[key] : undefined;
-  }
-  return place;
 }
 
 function quote(text: string): string {
