@@ -1,5 +1,5 @@
 import { didYouMean } from "./did-you-mean.js";
-import { isObject, kindOf } from "./json.js";
+import { isObject, isPlain, kindOf } from "./json.js";
 
 /** The kinds of values that a member may have; `any`: it is checked where it is used. */
 type Kind = "string" | "number" | "boolean" | "function" | "strings" | "array" | "object" | "any";
@@ -65,7 +65,7 @@ export function checkMembers(
 ): void {
   if (given === undefined) return;
   if (!isObject(given)) throw new TypeError(`${subject}: expected an object of options, got ${kindOf(given)}`);
-  if (isInstance(given)) return;
+  if (!isPlain(given)) return;
   for (const name of Object.keys(given)) {
     const entry = table[name];
     const value = given[name];
@@ -124,11 +124,6 @@ function remedyOf(kind: Kind, value: unknown): string {
   if (kind === "strings") return `: write [${shortened(value)}]`;
   if (kind === "boolean") return ': a text is always true, so write value === "true"';
   return kind === "number" ? ": write Number(value)" : "";
-}
-
-function isInstance(given: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(given);
-  return prototype !== Object.prototype && prototype !== null;
 }
 
 /** Checks the value of a member that has a table. False is checked where it is used. */

@@ -12,6 +12,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether an object is a plain one, not an instance of a class. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /** The value of a JSON text; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {

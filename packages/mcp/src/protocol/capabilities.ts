@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, kindOf } from "../base/json.js";
+import { isObject, isPlain, type JsonObject, kindOf } from "../base/json.js";
 
 // Capability objects are open: members that are not listed here are kept. An empty object declares the capability.
 
@@ -155,11 +155,6 @@ function requireJson(value: unknown, path: string, depth: number): void {
 /** The path in JavaScript notation. */
 function memberPath(path: string, name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
 }
 
 function described(value: unknown): string {

@@ -1,5 +1,5 @@
 import { encodeBase64 } from "../base/base64.js";
-import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
+import { isObject, isPlain, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { metaKeyFault } from "./meta.js";
 import { latest } from "./revisions/all.js";
@@ -108,8 +108,8 @@ export function isPlainContent(content: unknown): boolean {
 function isPlainText(block: unknown): boolean {
   if (!isObject(block)) return false;
   const { type, text, annotations, _meta } = block;
-  const isPlain = type === "text" && typeof text === "string" && annotations === undefined && _meta === undefined;
-  return isPlain && Object.getPrototypeOf(block) === Object.prototype;
+  const isBare = type === "text" && typeof text === "string" && annotations === undefined && _meta === undefined;
+  return isBare && Object.getPrototypeOf(block) === Object.prototype;
 }
 
 /** The first fault of the `_meta` of a block, of its resource, or of nested blocks. */
@@ -244,9 +244,8 @@ function objectFault(value: object, path: string, parents: object[]): ParamsFaul
     parents.pop();
     return undefined;
   }
-  const prototype: unknown = Object.getPrototypeOf(value);
   const names = Object.keys(value);
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (!isPlain(value)) {
     const remedy = instanceRemedy(value, names.length === 0);
     if (remedy !== undefined) return { path, message: `must be JSON, got ${nameOf(value)}: ${remedy}` };
   }
@@ -281,8 +280,8 @@ function instanceRemedy(value: object, isEmpty: boolean): string | undefined {
   if (typeof (value as { readonly then?: unknown }).then === "function") return "await it";
   if (typeof (value as { readonly arrayBuffer?: unknown }).arrayBuffer === "function")
     return "read it first, with await value.json(), text() or arrayBuffer()";
-  const isPlain = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null; // A plain object of another realm.
-  return isEmpty && !isPlain ? "JSON writes it as {}: give a plain object with what it holds" : undefined;
+  const isForeign = Object.getPrototypeOf(Object.getPrototypeOf(value)) === null; // A plain object of another realm.
+  return isEmpty && !isForeign ? "JSON writes it as {}: give a plain object with what it holds" : undefined;
 }
 
 function nameOf(value: object): string {
@@ -300,16 +299,12 @@ function instanceFault(value: unknown, path: string): ParamsFault | undefined {
   if (typeof value === "bigint") return { path, message: "must be JSON, got a bigint: give a string" };
   if (typeof value !== "object" || value === null) return undefined;
   const prototype: object | null = Object.getPrototypeOf(value);
-  const isPlain = Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
-  if (!isPlain || hasToJson(value)) {
+  const isData = Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (!isData || hasToJson(value)) {
     const remedy = value instanceof Date ? "give date.toISOString()" : "give plain data";
     return { path, message: `must be JSON, got ${nameOf(value)}, which would come back as another value: ${remedy}` };
   }
-  for (const [name, member] of Object.entries(value)) {
-    const fault = instanceFault(member, `${path}/${pointerToken(name)}`);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
+  return firstFault(Object.entries(value), ([name, member]) => instanceFault(member, `${path}/${pointerToken(name)}`));
 }
 
 /** The error for a value that cannot be sent. It is a bug in the handler, so the peer gets *Internal error*. */
