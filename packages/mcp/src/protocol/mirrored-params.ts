@@ -3,6 +3,7 @@ import type { ParamsFault } from "../jsonrpc/errors.js";
 import { ExactNumber } from "../jsonrpc/message.js";
 import { excerpt } from "../jsonrpc/report.js";
 import { decodeHeaderValue, encodeHeaderValue } from "./http-headers.js";
+import { namedSchemas } from "./types/tools.js";
 
 /** A schema annotation: the argument is also sent in a header, so that a proxy can route by it. */
 const annotation = "x-mcp-header";
@@ -37,73 +38,58 @@ export type MirroredParams =
  * // { params: [{ header: "Mcp-Param-Region", path: ["region"], type: "string" }] }
  */
 export function readMirroredParams(inputSchema: unknown): MirroredParams {
-  const walk: Walk = { params: [], faults: [], names: new Set() };
-  visit(walk, inputSchema, "", []);
-  return walk.faults.length === 0 ? { params: walk.params } : { faults: walk.faults };
+  const params: MirroredParam[] = [];
+  const faults: ParamsFault[] = [];
+  const names = new Set<string>(); // In lower case, because header names are case-insensitive.
+  for (const { schema, pointer, path } of annotated(inputSchema, "", [])) {
+    const { [annotation]: name, type } = schema;
+    const fault = nameFault(name, names) ?? placeFault(type, path);
+    if (fault !== undefined) {
+      faults.push({ path: `${pointer}/${annotation}`, message: `${annotation} ${fault}` });
+    } else {
+      names.add(String(name).toLowerCase());
+      // `placeFault` has checked that both are present.
+      params.push({ header: `Mcp-Param-${name}`, path: path ?? [], type: type as MirroredParam["type"] });
+    }
+  }
+  return faults.length === 0 ? { params } : { faults };
 }
 
-interface Walk {
-  readonly params: MirroredParam[];
-  readonly faults: ParamsFault[];
-  /** In lower case, because header names are case-insensitive. */
-  readonly names: Set<string>;
-}
-
-/** Keywords with a schema or an array of schemas. Only `properties` leads to arguments. */
+/** Keywords with a schema or an array of schemas. */
 const withSchemas: ReadonlySet<string> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "items", "prefixItems", "additionalItems", "contains"],
   ...["unevaluatedItems", "additionalProperties", "unevaluatedProperties", "propertyNames", "contentSchema"],
 ]);
 
-/** Keywords with an object of schemas. */
-const withSchemaMaps: ReadonlySet<string> = new Set([
-  ...["patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"],
-]);
-
-/** @param path undefined if the schema does not describe exactly one argument */
-function visit(walk: Walk, schema: unknown, pointer: string, path: readonly string[] | undefined): void {
-  if (!isObject(schema)) return;
-  if (Object.hasOwn(schema, annotation)) note(walk, schema, pointer, path);
-  for (const [keyword, value] of Object.entries(schema)) {
-    const place = `${pointer}/${pointerToken(keyword)}`;
-    if (keyword === "properties") {
-      visitMembers(walk, value, place, (name) => path && [...path, name]);
-    } else if (withSchemaMaps.has(keyword) || (withSchemas.has(keyword) && Array.isArray(value))) {
-      visitMembers(walk, value, place, () => undefined);
-    } else if (withSchemas.has(keyword)) {
-      visit(walk, value, place, undefined);
-    }
-  }
+interface PlacedSchema {
+  readonly schema: JsonObject;
+  readonly pointer: string;
+  /** Undefined if the schema does not describe exactly one argument. */
+  readonly path: readonly string[] | undefined;
 }
 
-function visitMembers(
-  walk: Walk,
-  schemas: unknown,
-  pointer: string,
-  pathOf: (name: string) => readonly string[] | undefined,
-): void {
-  if (typeof schemas !== "object" || schemas === null) return;
-  for (const [name, schema] of Object.entries(schemas)) {
-    visit(walk, schema, `${pointer}/${pointerToken(name)}`, pathOf(name));
+/** The schemas with the annotation. Only `properties` leads to arguments. */
+function* annotated(schema: unknown, pointer: string, path: PlacedSchema["path"]): Iterable<PlacedSchema> {
+  if (!isObject(schema)) return;
+  if (Object.hasOwn(schema, annotation)) yield { schema, pointer, path };
+  for (const [keyword, value] of Object.entries(schema)) {
+    const place = `${pointer}/${pointerToken(keyword)}`;
+    if (namedSchemas.has(keyword) || (withSchemas.has(keyword) && Array.isArray(value))) {
+      if (typeof value !== "object" || value === null) continue;
+      for (const [name, each] of Object.entries(value)) {
+        const inner = keyword === "properties" && path ? [...path, name] : undefined;
+        yield* annotated(each, `${place}/${pointerToken(name)}`, inner);
+      }
+    } else if (withSchemas.has(keyword)) {
+      yield* annotated(value, place, undefined);
+    }
   }
 }
 
 /** The characters of a header name (RFC 9110 §5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-function note(walk: Walk, schema: JsonObject, pointer: string, path: readonly string[] | undefined): void {
-  const { [annotation]: name, type } = schema;
-  const fault = nameFault(walk, name) ?? placeFault(type, path);
-  if (fault !== undefined) {
-    walk.faults.push({ path: `${pointer}/${annotation}`, message: `${annotation} ${fault}` });
-  } else {
-    walk.names.add(String(name).toLowerCase());
-    // `placeFault` has checked that both are present.
-    walk.params.push({ header: `Mcp-Param-${name}`, path: path ?? [], type: type as MirroredParam["type"] });
-  }
-}
-
-function nameFault({ names }: Walk, name: unknown): string | undefined {
+function nameFault(name: unknown, names: ReadonlySet<string>): string | undefined {
   if (typeof name !== "string") return `must be a string, got ${kindOf(name)}`;
   if (!token.test(name)) return `must be the name of a header, got ${excerpt(name)}`;
   return names.has(name.toLowerCase()) ? `names the header ${excerpt(name)} a second time` : undefined;

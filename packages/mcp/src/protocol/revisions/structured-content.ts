@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, valueAt } from "../../base/json.js";
 import { ExactNumber } from "../../jsonrpc/message.js";
-import { isObjectSchema } from "../types/tools.js";
+import { isObjectSchema, namedSchemas } from "../types/tools.js";
 import { without } from "./conversion.js";
 
 const withoutStructure = without("structuredContent");
@@ -100,16 +100,6 @@ function isPointer(reference: string): boolean {
 
 /** Keywords whose arguments are data: a `$ref` in them is an ordinary member. */
 const dataKeywords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
-
-/** Keywords with an object of named schemas. */
-const namedSchemas: ReadonlySet<string> = new Set([
-  "properties",
-  "patternProperties",
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-  "dependencies",
-]);
 
 /**
  * Adjusts the references of a schema that moves to another place, at which its former root now is. A schema with an

@@ -21,6 +21,16 @@ export function isObjectSchema(schema: unknown): schema is ObjectSchema {
   return isObject(schema) && schema.type === "object";
 }
 
+/** Keywords of JSON Schema with an object of named schemas. */
+export const namedSchemas: ReadonlySet<string> = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+]);
+
 /** Hints about a tool's behaviour. Clients must not rely on them unless they trust the server. */
 export interface ToolAnnotations {
   /** The name to display. `title` of the tool takes precedence. */
