@@ -1,4 +1,4 @@
-import { isObject } from "../base/json.js";
+import { ownMember } from "../base/json.js";
 import type { ServerCapabilities } from "./capabilities.js";
 import { methods } from "./methods.js";
 
@@ -31,8 +31,7 @@ export const methodCapabilities: ReadonlyMap<string, string> = new Map([
  * isAdvertised("tools.listChanged", { tools: { listChanged: true } }); // true
  */
 export function isAdvertised(path: string, capabilities: ServerCapabilities): boolean {
-  let value: unknown = capabilities;
-  for (const name of path.split(".")) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  const value = path.split(".").reduce<unknown>(ownMember, capabilities);
   return value !== undefined && value !== false && value !== null;
 }
 

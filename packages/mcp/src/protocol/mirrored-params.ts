@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
+import { isObject, type JsonObject, kindOf, ownMember, pointerToken } from "../base/json.js";
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { ExactNumber } from "../jsonrpc/message.js";
 import { excerpt } from "../jsonrpc/report.js";
@@ -107,7 +107,7 @@ function shownType(type: unknown): string {
 
 /** The header value for an argument; undefined if the argument is absent or not a scalar. */
 export function mirrorOf({ path }: MirroredParam, args: unknown): string | undefined {
-  const text = textOf(argumentAt(args, path));
+  const text = textOf(path.reduce(ownMember, args));
   return text === undefined ? undefined : encodeHeaderValue(text);
 }
 
@@ -118,7 +118,7 @@ export function mirrorOf({ path }: MirroredParam, args: unknown): string | undef
  * isMirrored({ header: "Mcp-Param-Region", path: ["region"], type: "string" }, { region: "eu" }, "eu"); // true
  */
 export function isMirrored({ path, type }: MirroredParam, args: unknown, header: string | undefined): boolean {
-  const argument = argumentAt(args, path);
+  const argument = path.reduce(ownMember, args);
   const text = textOf(argument);
   if (text === undefined || header === undefined) return text === header;
   const told = decodeHeaderValue(header);
@@ -127,15 +127,6 @@ export function isMirrored({ path, type }: MirroredParam, args: unknown, header:
 }
 
 const integer = /^-?\d+(?:\.0+)?$/;
-
-function argumentAt(args: unknown, path: readonly string[]): unknown {
-  let value = args;
-  for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
-  }
-  return value;
-}
 
 /** Other types do not fit the argument's schema, and are rejected by its validation. */
 function textOf(written: unknown): string | undefined {

@@ -1,4 +1,4 @@
-import { isObject, pointerToken } from "../../base/json.js";
+import { isObject, ownMember, pointerToken } from "../../base/json.js";
 import { entered, membersOf, tagsOf, typeOf } from "./named-types.js";
 import type { Literal, NumberShape, ObjectShape, Shape, StringFormat, TaggedShape, Types } from "./shape.js";
 import { describeValue, eitherOf, ShapeFaults } from "./shape-fault.js";
@@ -187,10 +187,11 @@ function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly
   return {
     check(value, pointer, faults) {
       if (!isObject(value)) return faults.add(pointer, "an object", describeValue(value));
-      for (const [name, member] of members) member.check(own(value, name), `${pointer}/${pointerToken(name)}`, faults);
+      for (const [name, member] of members)
+        member.check(ownMember(value, name), `${pointer}/${pointerToken(name)}`, faults);
     },
     resemblance: (value) =>
-      isObject(value) ? 1 + required.filter((name) => own(value, name) !== undefined).length : 0,
+      isObject(value) ? 1 + required.filter((name) => ownMember(value, name) !== undefined).length : 0,
   };
 }
 
@@ -200,13 +201,13 @@ function objectChecker(members: ReadonlyMap<string, Checker>, required: readonly
  */
 function taggedChecker(tag: string, choices: ReadonlyMap<unknown, Checker>): Checker {
   const expected = eitherOf([...choices.keys()].flatMap((key) => (key === undefined ? [] : JSON.stringify(key))));
-  const choiceOf = (value: unknown): Checker | undefined => choices.get(own(value, tag));
+  const choiceOf = (value: unknown): Checker | undefined => choices.get(ownMember(value, tag));
   return {
     check(value, pointer, faults) {
       if (!isObject(value)) return faults.add(pointer, "an object", describeValue(value));
       const choice = choiceOf(value);
       if (choice !== undefined) return choice.check(value, pointer, faults);
-      faults.add(`${pointer}/${pointerToken(tag)}`, expected, describeValue(own(value, tag)));
+      faults.add(`${pointer}/${pointerToken(tag)}`, expected, describeValue(ownMember(value, tag)));
     },
     resemblance: (value) => (isObject(value) ? 1 + (choiceOf(value) === undefined ? 0 : 1) : 0),
   };
@@ -239,11 +240,6 @@ export function faultsOf(checker: Checker, value: unknown, pointer = ""): ShapeF
   const faults = new ShapeFaults();
   checker.check(value, pointer, faults);
   return faults;
-}
-
-/** An own member; inherited members are not part of JSON. */
-function own(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 // All expressions run in linear time without recursion, however long the string: only single character classes are
