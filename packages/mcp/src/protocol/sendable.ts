@@ -3,6 +3,7 @@ import { isObject, isPlain, type JsonObject, kindOf, pointerToken } from "../bas
 import type { ParamsFault } from "../jsonrpc/errors.js";
 import { metaKeyFault } from "./meta.js";
 import { latest } from "./revisions/all.js";
+import { eachElement } from "./revisions/conversion.js";
 import { type Checker, faultsOf, ShapeCompiler } from "./shapes/checker.js";
 import { ref } from "./shapes/shape.js";
 import type { ShapeFault } from "./shapes/shape-fault.js";
@@ -46,17 +47,10 @@ export function bytesIn(value: unknown): Uint8Array | undefined {
 
 /** Encodes bytes in content blocks as base64. Returns the same value if there are none. */
 export function encodeBytes(content: unknown): unknown {
-  if (!Array.isArray(content)) return encodeBlock(content);
-  let encoded: unknown[] | undefined;
-  for (let index = 0; index < content.length; index++) {
-    const block: unknown = content[index];
-    const other = encodeBlock(block);
-    if (other === block) continue;
-    encoded ??= [...content];
-    encoded[index] = other;
-  }
-  return encoded ?? content;
+  return Array.isArray(content) ? encodeBlocks(content) : encodeBlock(content);
 }
+
+const encodeBlocks = eachElement(encodeBlock);
 
 function encodeBlock(block: unknown): unknown {
   if (!isObject(block)) return block;

@@ -74,7 +74,7 @@ export function within(name: string, reshape: Reshape): Reshape {
 }
 
 /** Applies a reshape to each element of an array. Every result passes through here, so nothing is made where nothing changes. */
-function each(reshape: Reshape): Reshape {
+export function eachElement(reshape: Reshape): Reshape {
   return (value) => {
     if (!Array.isArray(value)) return value;
     let changed: unknown[] | undefined;
@@ -121,7 +121,7 @@ export class Converter {
       case "optional":
         return this.compile(shape.shape);
       case "array":
-        return applied(this.compile(shape.of), each);
+        return applied(this.compile(shape.of), eachElement);
       case "map":
         return applied(this.compile(shape.of), eachMember);
       case "object":
