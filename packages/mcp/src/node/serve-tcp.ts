@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { ByteBudget } from "../base/byte-budget.js";
 import { checkMembers, type MembersOf, requireFunction } from "../base/check-members.js";
 import { type Clock, settlesWithin } from "../base/clock.js";
+import type { FrameRefusal } from "../base/framing.js";
 import type { MaybePromise } from "../base/maybe-promise.js";
 import {
   type ConcurrencyLimit,
@@ -11,7 +12,7 @@ import {
   Peers,
 } from "../http/server/peers.js";
 import { type Authentication, type Identity, requireIdentity } from "../jsonrpc/call.js";
-import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
+import type { Channel } from "../jsonrpc/channel.js";
 import type { Closed, Connection } from "../jsonrpc/connection.js";
 import { atOnce, inHook, reporterOf } from "../jsonrpc/hooks.js";
 import { serverLimits } from "../jsonrpc/limits.js";
@@ -251,9 +252,10 @@ class SocketServer implements TcpServer {
   }
 
   #serve(socket: Socket, { peer, budget, auth }: TcpCaller): void {
-    const isLocal = "path" in this.address;
+    const options = { ...this.#options, clock: this.#clock };
     try {
-      const channel = new AcceptedChannel(socket, !isLocal, { ...this.#options, clock: this.#clock });
+      const channel =
+        "path" in this.address ? new StreamChannel(socket, socket, options) : new NetworkChannel(socket, options);
       const connection = requireConnection(atOnce("accept", () => this.#open(channel, { peer, budget, auth })));
       this.#connections.add(connection);
       void connection.closed.then(() => this.#connections.delete(connection));
@@ -289,55 +291,45 @@ function addressOf(server: Server): SocketAddress {
   return typeof bound === "string" ? { path: bound } : { host: bound.address, port: bound.port };
 }
 
-class AcceptedChannel extends StreamChannel {
-  readonly #socket: Socket;
-  readonly #fromNetwork: boolean;
-
-  constructor(socket: Socket, fromNetwork: boolean, options: StreamChannelOptions) {
-    super(socket, socket, options);
-    this.#socket = socket;
-    this.#fromNetwork = fromNetwork;
-  }
-
-  override open(receiver: ChannelReceiver): void {
-    super.open(this.#fromNetwork ? messagesOnly(receiver, (head) => this.#drop(head, receiver)) : receiver);
-  }
-
-  /** Nothing is sent: the refusal is that of the last frame, which has no answer. */
-  #drop(head: string, receiver: ChannelReceiver): void {
-    const what = "the connection does not start with a JSON-RPC message: it uses another protocol";
-    this.#socket.destroy(new Error(what));
-    const message = `${what}${otherFraming(head)}`;
-    receiver.refuse({ reason: "truncated", message, head: head.slice(0, headBytes), bytes: Buffer.byteLength(head) });
-  }
-}
-
 const beginsLikeMessage = /^\s*[{[]/;
 
 /**
- * Passes frames on only if the first one starts like a JSON-RPC message; otherwise calls `drop` and discards
- * everything.
+ * A connection from a network. Delivers frames only if the first one starts like a JSON-RPC message; otherwise it drops the connection
+ * and discards everything.
  *
  * A web page can make a browser connect to any local port and send lines of its choice, in the body of an HTTP request
  * or in the plain text of a TLS handshake. But it cannot choose the first bytes.
  */
-function messagesOnly(receiver: ChannelReceiver, drop: (head: string) => void): ChannelReceiver {
-  let isGenuine: boolean | undefined;
-  const letsIn = (head: string): boolean => {
-    if (isGenuine === undefined) {
-      isGenuine = beginsLikeMessage.test(head);
-      if (!isGenuine) drop(head);
+class NetworkChannel extends StreamChannel {
+  readonly #socket: Socket;
+  #isGenuine: boolean | undefined;
+
+  constructor(socket: Socket, options: StreamChannelOptions) {
+    super(socket, socket, options);
+    this.#socket = socket;
+  }
+
+  override frame(text: string): void {
+    if (this.#letsIn(text)) super.frame(text);
+  }
+
+  override refuse(refusal: FrameRefusal): void {
+    if (this.#letsIn(refusal.head)) super.refuse(refusal);
+  }
+
+  #letsIn(head: string): boolean {
+    if (this.#isGenuine === undefined) {
+      this.#isGenuine = beginsLikeMessage.test(head);
+      if (!this.#isGenuine) this.#drop(head);
     }
-    return isGenuine;
-  };
-  return {
-    budget: receiver.budget,
-    frame(text) {
-      if (letsIn(text)) receiver.frame(text);
-    },
-    refuse(refusal) {
-      if (letsIn(refusal.head)) receiver.refuse(refusal);
-    },
-    end: (error) => receiver.end(error),
-  };
+    return this.#isGenuine;
+  }
+
+  /** Nothing is sent: the refusal is that of the last frame, which has no answer. */
+  #drop(head: string): void {
+    const what = "the connection does not start with a JSON-RPC message: it uses another protocol";
+    this.#socket.destroy(new Error(what));
+    const message = `${what}${otherFraming(head)}`;
+    super.refuse({ reason: "truncated", message, head: head.slice(0, headBytes), bytes: Buffer.byteLength(head) });
+  }
 }
