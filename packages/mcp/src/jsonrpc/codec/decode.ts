@@ -1,5 +1,5 @@
 import { escapeControls } from "../../base/escape-controls.js";
-import { isObject, type JsonObject, kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf, parseJson } from "../../base/json.js";
 import { codes } from "../errors.js";
 import { type Limits, serverLimits } from "../limits.js";
 import { ExactNumber, type Id, type Message, type Params } from "../message.js";
@@ -282,12 +282,7 @@ function idIn(members: MemberTexts, profile: Profile, limits: Limits): Id | unde
   const literal = members.get("id");
   // Each character of a string can be written as an escape of six.
   if (literal === undefined || literal.length > 6 * limits.idBytes + 2) return undefined;
-  let id: unknown;
-  try {
-    id = JSON.parse(literal);
-  } catch {
-    return undefined; // It is cut off, or not JSON.
-  }
+  const id = parseJson(literal); // Undefined if it is cut off, or not JSON.
   return usableId(isInexact(id) ? new ExactNumber(literal) : id, profile, limits);
 }
 

@@ -1,4 +1,4 @@
-import { isObject, kindOf } from "../../base/json.js";
+import { isObject, kindOf, parseJson } from "../../base/json.js";
 import { codes } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { ErrorObject } from "../message.js";
@@ -30,21 +30,13 @@ export function misspeltResponses(text: string, limits: Limits): readonly Misspe
   if (limitExceededByText(text, limits) !== undefined) return [];
   const bare = text.replaceAll(everyWrapping, "").trim();
   if (!bare.startsWith("{") && !bare.startsWith("[")) return [];
-  const whole = parse(bare);
-  const value = whole ?? parse(bare.slice(0, Math.max(bare.lastIndexOf("}"), bare.lastIndexOf("]")) + 1));
+  const whole = parseJson(bare);
+  const value = whole ?? parseJson(bare.slice(0, Math.max(bare.lastIndexOf("}"), bare.lastIndexOf("]")) + 1));
   if (value === undefined || limitExceededByValue(value, text, limits) !== undefined) return [];
   const isAlone = whole !== undefined && !wrapping.test(text);
   const wrapped = isAlone ? undefined : "a frame must hold a message and nothing else";
   if (!Array.isArray(value)) return meant(value, wrapped);
   return value.slice(0, limits.batch).flatMap((each) => meant(each, "a response must not be in an array"));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Looked at as it is, it is no answer.
-  }
 }
 
 function meant(value: unknown, wrapped: string | undefined): readonly MisspeltResponse[] {

@@ -1,7 +1,7 @@
 // Reading a member's text out of JSON that `JSON.parse` has accepted, or out of the beginning of one that was cut off.
 // `JSON.parse` tells neither literals nor positions; an id that a double cannot hold is looked up here, on demand.
 
-import { isObject, pointerToken } from "../../base/json.js";
+import { isObject, parseJson, pointerToken } from "../../base/json.js";
 
 // The characters of the structure of a JSON text, as `charCodeAt` returns them.
 const backslash = 0x5c;
@@ -50,8 +50,8 @@ function readMembers(text: string, from: number, members: MemberTexts): void {
     if (text.charCodeAt(colonAt) !== colon) return;
     const valueAt = skipSpace(text, colonAt + 1);
     const valueEnd = skipValue(text, valueAt);
-    const key = keyOf(text.slice(at, keyEnd));
-    if (key !== undefined) members.set(key, valueEnd < 0 ? "" : text.slice(valueAt, valueEnd));
+    const key = parseJson(text.slice(at, keyEnd)); // A cut-off text need not be JSON.
+    if (typeof key === "string") members.set(key, valueEnd < 0 ? "" : text.slice(valueAt, valueEnd));
     if (valueEnd < 0) return;
     at = skipSpace(text, valueEnd);
     if (text.charCodeAt(at) !== comma) return;
@@ -151,14 +151,6 @@ class DuplicateSearch {
       if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
     }
     return at + 1;
-  }
-}
-
-function keyOf(literal: string): string | undefined {
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    return undefined; // A cut-off text need not be JSON.
   }
 }
 
