@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, readFile, rm, stat, utimes } from "node:fs/promises";
+import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -49,12 +49,7 @@ async function notice(path: string): Promise<string> {
 /** Creates a lock file that names its holder; false if there is one. */
 async function tryCreate(path: string): Promise<boolean> {
   try {
-    const file = await open(path, "wx", 0o600);
-    try {
-      await file.writeFile(`${process.pid} ${hostname()} ${randomUUID()}\n`);
-    } finally {
-      await file.close();
-    }
+    await writeFile(path, `${process.pid} ${hostname()} ${randomUUID()}\n`, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { exclusively, type StoredCredentials, type TokenStore } from "../../auth/client/token-store.js";
-import { isObject } from "../../base/json.js";
+import { isObject, parseJson } from "../../base/json.js";
 import { codeOf, withFileLock } from "./file-lock.js";
 
 type Credentials = Readonly<Record<string, StoredCredentials>>;
@@ -90,22 +90,13 @@ async function readTokens(path: string, format: TokenFormat): Promise<Map<string
     if (codeOf(error) === "ENOENT") return new Map();
     throw error;
   }
-  const content = parsed(text);
-  const credentials = content?.version === 1 ? await format.read(content) : undefined;
+  const content = parseJson(text);
+  const credentials = isObject(content) && content.version === 1 ? await format.read(content) : undefined;
   if (areCredentials(credentials)) return new Map(Object.entries(credentials));
   const aside = `${path}.corrupt-${Date.now()}`;
   await rename(path, aside);
   process.emitWarning(`${path} does not contain tokens; it was renamed to ${aside}`);
   return new Map();
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const read: unknown = JSON.parse(text);
-    return isObject(read) ? read : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function areCredentials(value: unknown): value is Credentials {
@@ -118,13 +109,8 @@ function areCredentials(value: unknown): value is Credentials {
 async function replace(path: string, content: Readonly<Record<string, unknown>>): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(`${JSON.stringify(content, undefined, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const text = `${JSON.stringify(content, undefined, 2)}\n`;
+    await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
