@@ -265,7 +265,7 @@ test("for a person, traffic ends with the place of its recording", async () => {
 
 test("an interrupt ends the command while its module is loaded", async () => {
   const { folder, write } = project();
-  write("server.js", 'console.error("loading");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\n');
+  write("server.js", 'console.error("loading");\nawait new Promise(() => undefined);\n');
   const { child } = serve(folder, "--http", "0");
   await once(child.stderr as Readable, "data");
   child.kill("SIGINT");

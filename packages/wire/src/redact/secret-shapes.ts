@@ -1,4 +1,4 @@
-// What is secret by default, by name, place and shape.
+// The names and shapes of the secrets that are covered by default.
 
 /** Names of members that hold secrets by default. A longer name that ends with one is secret too: `x-api-key`, `githubToken`. */
 export const secretKeys: readonly string[] = [

@@ -49,7 +49,7 @@ const mostNames = 10_000;
  * wherever else they occur.
  */
 export class Secrets {
-  /** What matches is secret in any place. */
+  /** Texts that match one of these are secret in any place. */
   readonly #patterns: readonly RegExp[];
   /** The one of `#patterns` that matches a value after the name of a secret. */
   readonly #assigned: RegExp;

@@ -1,5 +1,5 @@
 import { fstatSync, readFileSync, readlinkSync } from "node:fs";
-import { type Clock, systemClock, type Timer } from "../../base/clock.js";
+import { type Clock, setBackgroundTimer, systemClock, type Timer } from "../../base/clock.js";
 
 /** Milliseconds between two checks of the host. Each reads one small file. */
 const pollInterval = 2_000;
@@ -34,8 +34,7 @@ export function watchParent(
   if (isThere === undefined) return () => undefined;
   let timer: Timer;
   const look = (): void => {
-    timer = clock.setTimer(() => (isThere() ? look() : gone()), pollInterval);
-    timer.unref?.();
+    timer = setBackgroundTimer(clock, () => (isThere() ? look() : gone()), pollInterval);
   };
   look();
   return () => clock.clearTimer(timer);

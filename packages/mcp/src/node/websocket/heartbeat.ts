@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { MembersOf } from "../../base/check-members.js";
-import type { Clock, Timer } from "../../base/clock.js";
+import { type Clock, setBackgroundTimer, type Timer } from "../../base/clock.js";
 
 /**
  * The members of a `ws` socket that are needed here. Declared here, so that users need not install the types of `ws`.
@@ -41,8 +41,7 @@ export function heartbeat(
   const { pingInterval = 15_000, pongTimeout = 10_000, clock } = options;
   let timer: Timer;
   const wait = (milliseconds: number, next: () => void): void => {
-    timer = clock.setTimer(next, milliseconds);
-    timer.unref?.();
+    timer = setBackgroundTimer(clock, next, milliseconds);
   };
   const ask = (): void => {
     // A ping is queued after data that the peer has not read. Until it reads, the stall timer of the writer decides.

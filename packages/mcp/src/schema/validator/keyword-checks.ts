@@ -70,11 +70,13 @@ const mostValues = 50;
 /** A comparison with the argument of a keyword, and the words for it. */
 type Comparison = readonly [words: string, fits: (measured: number, argument: number) => boolean];
 
-/** What is compared: a number of the value, with its unit; undefined for a value of another type. */
+/** The number that a keyword limits: the value itself, or a count of its parts. */
 interface Measure {
+  /** The unit in a message, after a space. */
   readonly unit: string;
-  /** Whether a message says the number instead of the value. */
-  readonly isSaid: boolean;
+  /** Whether a message shows the number as the received value. */
+  readonly isShown: boolean;
+  /** Undefined for a value of another type. */
   of(value: unknown, meter: Meter): number | undefined;
 }
 
@@ -86,13 +88,13 @@ const multipleOf: Comparison = ["a multiple of", isMultipleOf];
 
 const numberItself: Measure = {
   unit: "",
-  isSaid: false,
+  isShown: false,
   of: (value) => (typeof value === "number" ? value : undefined),
 };
 /** The length of a string in code points; some take two UTF-16 code units. */
 const codePoints: Measure = {
   unit: " characters",
-  isSaid: false,
+  isShown: false,
   of(value, meter) {
     if (typeof value !== "string") return undefined;
     meter.text(value.length);
@@ -101,12 +103,12 @@ const codePoints: Measure = {
 };
 const itemCount: Measure = {
   unit: " items",
-  isSaid: true,
+  isShown: true,
   of: (value) => (Array.isArray(value) ? value.length : undefined),
 };
 const propertyCount: Measure = {
   unit: " properties",
-  isSaid: true,
+  isShown: true,
   of(value, meter) {
     if (!isObject(value)) return undefined;
     const count = Object.keys(value).length;
@@ -396,7 +398,7 @@ function uniqueItems(schema: NormalSchema): Check | undefined {
 function limit(
   keyword: keyof { [Name in keyof Keywords as Keywords[Name] extends number | undefined ? Name : never]: unknown },
   [words, fits]: Comparison,
-  { unit, isSaid, of }: Measure,
+  { unit, isShown, of }: Measure,
 ): Maker {
   return ({ [keyword]: argument }) => {
     if (argument === undefined) return undefined;
@@ -404,7 +406,7 @@ function limit(
     return (evaluation, value, step) => {
       const measured = of(value, evaluation.meter);
       if (measured === undefined || fits(measured, argument)) return true;
-      return evaluation.fault(step, value, () => [expected, isSaid ? String(measured) : undefined]);
+      return evaluation.fault(step, value, () => [expected, isShown ? String(measured) : undefined]);
     };
   };
 }

@@ -72,7 +72,7 @@ export interface Step {
   readonly token?: string | number;
 }
 
-/** What a check expected and, if it is not simply the value, what it got. */
+/** The words of a fault: the expected value and, if it is not simply the checked value, the received one. */
 export type Words = readonly [expected: string, got?: string | undefined];
 
 /** One fault found in a value. */

@@ -85,7 +85,7 @@ export const probes: readonly Probe[] = [
 /** The factor of the timeout for the first response, because the server may have to start: 30 s by default. */
 const startFactor = 6;
 
-/** What the examinations of the revisions share. */
+/** The settings and the state that the examinations of all revisions share. */
 interface Shared {
   readonly route: Route;
   readonly options: ExamineOptions;

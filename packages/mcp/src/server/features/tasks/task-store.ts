@@ -1,5 +1,5 @@
 import { type MembersOf, requireCount } from "../../../base/check-members.js";
-import { type Clock, longestTimer, type Timer } from "../../../base/clock.js";
+import { type Clock, longestTimer, setBackgroundTimer, type Timer } from "../../../base/clock.js";
 import { deferred } from "../../../base/deferred.js";
 import { isObject, type JsonObject } from "../../../base/json.js";
 import { onAbort } from "../../../jsonrpc/abort-listeners.js";
@@ -56,8 +56,7 @@ export class TaskStore {
     const { maxTtl, pollInterval } = this.#limits;
     const kept = Math.min(ttl, maxTtl);
     const task = new Task(this.#conversation, { principal, ttl: kept, pollInterval });
-    const timer = this.#conversation.clock.setTimer(() => this.#expire(task), kept);
-    timer.unref?.();
+    const timer = setBackgroundTimer(this.#conversation.clock, () => this.#expire(task), kept);
     this.#kept.set(task.id, { task, timer, length: 0 });
     this.#running += 1;
     void this.#run(task, call, run); // Never rejects.

@@ -30,7 +30,7 @@ import {
 const unknown = "parlance-no-such-thing";
 const unknownUri = "parlance-examination://no/such/thing";
 
-/** What the specification says of a list. */
+/** The requirements of the specification for one list. */
 interface ListRequirement {
   readonly id: string;
   /** The members of a page that the schema declares. */
