@@ -5,7 +5,7 @@ import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-serve
 import { scopesOf } from "../server/jwt-auth.js";
 import { isThisMachine } from "../server/protected.js";
 import { authenticationMethods, type Clients, hasRedirectUri, type RegisteredClient } from "./clients.js";
-import type { Grants, Issued } from "./grants.js";
+import type { Grants } from "./grants.js";
 import { digest, randomSecret, type Secrets, type SigningKey } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
 import { escapeHtml, page, sourceOf } from "./page.js";
@@ -51,8 +51,6 @@ export interface SignIn {
 
 /** The parts of an authorization server. */
 export interface AuthorizationServerParts {
-  /** Its issuer and its only resource. A function, because a server that listens on any free port learns them late. */
-  readonly identity: () => Omit<Issued, "clientId">;
   readonly clients: Clients;
   readonly grants: Grants;
   readonly secrets: Secrets;
@@ -144,7 +142,7 @@ export class AuthorizationServer implements AuthEndpoints {
       url.searchParams.set("code", code);
     }
     if (request.state !== null) url.searchParams.set("state", request.state);
-    url.searchParams.set("iss", this.#parts.identity().issuer);
+    url.searchParams.set("iss", this.#parts.grants.issuer);
     return url;
   }
 
@@ -180,7 +178,7 @@ export class AuthorizationServer implements AuthEndpoints {
   }
 
   #faultOfResource(parameters: URLSearchParams): OAuthError | undefined {
-    const { resource } = this.#parts.identity();
+    const resource = this.#parts.grants.resource();
     if (parameters.getAll("resource").every((each) => each === resource)) return undefined;
     return new OAuthError("invalid_target", `the only resource here is ${resource}`);
   }
@@ -211,7 +209,7 @@ export class AuthorizationServer implements AuthEndpoints {
     );
     const hidden = `<input type="hidden" name="transaction" value="${escapeHtml(transaction)}">`;
     const asked = scopes.length === 0 ? "" : `<p>Scopes: <code>${shown(scopes.join(" "))}</code></p>`;
-    const { resource } = this.#parts.identity();
+    const resource = this.#parts.grants.resource();
     const content =
       `<p><strong>${shown(clientName)}</strong> asks for access to <code>${escapeHtml(resource)}</code>.</p>${asked}` +
       // As a URL is written: another script's letters, which look like those of a known host, are shown as the host that they name.
@@ -259,7 +257,7 @@ export class AuthorizationServer implements AuthEndpoints {
   }
 
   async #metadata(): Promise<AuthResponse> {
-    const { issuer } = this.#parts.identity();
+    const { issuer } = this.#parts.grants;
     const { jwk } = await this.#parts.key;
     return json(200, {
       issuer,
@@ -305,34 +303,33 @@ export class AuthorizationServer implements AuthEndpoints {
     const { id: clientId } = await this.#parts.clients.authenticate(form, request);
     const token = form.get("token");
     if (token === null) throw new OAuthError("invalid_request", "token is missing");
-    const grantId = await this.#parts.grants.revoke({ ...this.#parts.identity(), clientId }, token);
+    const grantId = await this.#parts.grants.revoke(clientId, token);
     const failure = grantId === undefined ? undefined : await this.#parts.signIn.revoked?.(grantId);
     // The grant has ended: for the client that is a success.
     return { ...json(200, {}), ...(failure === undefined ? {} : { reason: `/revoke: ${failure}` }) };
   }
 
   #tokens(client: RegisteredClient, form: URLSearchParams): Promise<unknown> {
-    const { grants, identity } = this.#parts;
-    const issued = { ...identity(), clientId: client.id };
+    const { grants } = this.#parts;
+    const { id: clientId, ownScopes, secret } = client;
     const grantType = form.get("grant_type");
     if (grantType === "authorization_code") {
       const [code, verifier] = [form.get("code") ?? "", form.get("code_verifier") ?? ""];
-      return grants.redeemCode(issued, code, form.get("redirect_uri"), verifier);
+      return grants.redeemCode(clientId, code, form.get("redirect_uri"), verifier);
     }
     if (grantType === "refresh_token")
-      return grants.refresh(issued, form.get("refresh_token") ?? "", this.#scopes(form));
+      return grants.refresh(clientId, form.get("refresh_token") ?? "", this.#scopes(form));
     if (grantType !== "client_credentials")
       throw new OAuthError(
         "unsupported_grant_type",
         "grant_type must be authorization_code, refresh_token or client_credentials",
       );
-    const { ownScopes, secret } = client;
     if (ownScopes === undefined || secret === undefined)
       throw new OAuthError("unauthorized_client", "this client gets tokens only for users");
     const scopes = this.#scopes(form) ?? ownScopes;
     if (scopes.some((scope) => !ownScopes.includes(scope)))
       throw new OAuthError("invalid_scope", `the scopes of this client are ${ownScopes.join(" ")}`);
-    return grants.clientCredentials(issued, scopes);
+    return grants.clientCredentials(clientId, scopes);
   }
 
   #scopes(parameters: URLSearchParams): readonly string[] | undefined {
@@ -342,7 +339,7 @@ export class AuthorizationServer implements AuthEndpoints {
 
   /** The cookie that identifies a user agent. Browsers accept the prefix `__Host-` over HTTPS only. */
   #cookie(): { readonly name: string; readonly attributes: string } {
-    const isSecure = this.#parts.identity().issuer.startsWith("https:");
+    const isSecure = this.#parts.grants.issuer.startsWith("https:");
     const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${decisionTtl}`;
     return isSecure
       ? { name: "__Host-parlance-sign-in", attributes: `${attributes}; Secure` }

@@ -92,26 +92,20 @@ export function devAuth(options: DevAuthOptions): DevAuth {
   const people: readonly DevUser[] = users.map((user) => (typeof user === "string" ? { name: user } : user));
   const secrets = new Secrets(crypto.getRandomValues(new Uint8Array(32)));
   const key = newKeyPair();
-  const grants = new Grants(memoryAuthorizationStore(), key, tokenLifetime);
   let served: ResourceServer | undefined;
   const servedAt = (resource: string): void => {
     if (!allowProduction) requireThisMachine(resource);
-    const url = requireSecureUrl("devAuth: the resource", resource);
-    const identity = { issuer: url.origin, resource };
-    served = protect("devAuth", resource, [url.origin], options, (token) => grants.verify(identity, token));
+    const { origin } = requireSecureUrl("devAuth: the resource", resource);
+    served = protect("devAuth", resource, [origin], options, (token) => grants.verify(token));
   };
-  if (options.resource !== undefined) servedAt(options.resource);
   const current = (): ResourceServer => {
     if (served === undefined)
       throw new Error("devAuth does not know the URL of its server: serve it by serveHttp, or give it a resource");
     return served;
   };
-  const identity = (): { issuer: string; resource: string } => {
-    const { resource } = current();
-    return { issuer: new URL(resource).origin, resource };
-  };
+  const grants = new Grants(() => current().resource, memoryAuthorizationStore(), key, tokenLifetime);
+  if (options.resource !== undefined) servedAt(options.resource);
   const server = new AuthorizationServer({
-    identity,
     clients: new Clients(secrets, preRegistered(clients, scopes), !allowProduction, undefined),
     grants,
     secrets,
@@ -139,7 +133,7 @@ export function devAuth(options: DevAuthOptions): DevAuth {
     },
     verify: (token, request) => current().verify(token, request),
     token: ({ subject, scopes: granted = scopes, clientId = "dev", expiresIn = tokenLifetime }) =>
-      grants.accessToken(identity(), { subject, clientId, scopes: granted }, expiresIn),
+      grants.accessToken({ subject, clientId, scopes: granted }, expiresIn),
     signInAs: (user) => async (url) => {
       const request = await server.check(url.searchParams, "");
       if (request instanceof URL) return request;

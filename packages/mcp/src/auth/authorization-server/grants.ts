@@ -44,15 +44,25 @@ export type TokenResponse = Readonly<Record<string, unknown>>;
 
 /** Codes, refresh tokens and access tokens of one resource. */
 export class Grants {
+  readonly resource: () => string;
   readonly #store: AuthorizationStore;
   readonly #key: Promise<SigningKey>;
   readonly #lifetime: number;
 
-  /** @param lifetime of access tokens, in seconds */
-  constructor(store: AuthorizationStore, key: Promise<SigningKey>, lifetime: number) {
+  /**
+   * @param resource a function, because a server that listens on any free port learns its URL late
+   * @param lifetime of access tokens, in seconds
+   */
+  constructor(resource: () => string, store: AuthorizationStore, key: Promise<SigningKey>, lifetime: number) {
+    this.resource = resource;
     this.#store = store;
     this.#key = key;
     this.#lifetime = lifetime;
+  }
+
+  /** The authorization server is at the origin of the resource. */
+  get issuer(): string {
+    return new URL(this.resource()).origin;
   }
 
   /** An authorization code for a new grant. */
@@ -64,21 +74,26 @@ export class Grants {
   }
 
   /** @throws OAuthError `invalid_grant` */
-  async redeemCode(issued: Issued, code: string, redirectUri: string | null, verifier: string): Promise<TokenResponse> {
-    const { grant, kept } = await this.#redeem("code", code, issued.clientId);
+  async redeemCode(
+    clientId: string,
+    code: string,
+    redirectUri: string | null,
+    verifier: string,
+  ): Promise<TokenResponse> {
+    const { grant, kept } = await this.#redeem("code", code, clientId);
     if (kept.redirectUri !== redirectUri)
       throw new OAuthError("invalid_grant", "redirect_uri is not that of the authorization request");
     if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier) || kept.challenge !== (await calculatePKCECodeChallenge(verifier)))
       throw new OAuthError("invalid_grant", "code_verifier does not match the code_challenge");
-    return this.#tokens(issued, grant, grant.scopes);
+    return this.#tokens(grant, grant.scopes);
   }
 
   /**
    * @param scopes fewer scopes than those of the grant; undefined for all
    * @throws OAuthError `invalid_grant`, `invalid_scope`
    */
-  async refresh(issued: Issued, token: string, scopes: readonly string[] | undefined): Promise<TokenResponse> {
-    const { grant } = await this.#redeem("refresh", token, issued.clientId);
+  async refresh(clientId: string, token: string, scopes: readonly string[] | undefined): Promise<TokenResponse> {
+    const { grant } = await this.#redeem("refresh", token, clientId);
     const chosen = scopes ?? grant.scopes;
     if (chosen.some((scope) => !grant.scopes.includes(scope))) {
       // The client did nothing that would end its grant.
@@ -86,12 +101,11 @@ export class Grants {
       throw new OAuthError("invalid_scope", "a refresh cannot add scopes: authorize again");
     }
     await this.#store.set(`grant:${grant.id}`, JSON.stringify(grant), grantTtl);
-    return this.#tokens(issued, grant, chosen);
+    return this.#tokens(grant, chosen);
   }
 
   /** Signs an access token (RFC 9068). */
   async accessToken(
-    { issuer, resource }: Omit<Issued, "clientId">,
     { subject, clientId, scopes, grantId }: AccessTokenClaims,
     lifetime: number = this.#lifetime,
   ): Promise<string> {
@@ -103,8 +117,8 @@ export class Grants {
       ...(grantId === undefined ? {} : { grant_id: grantId }),
     })
       .setProtectedHeader({ alg: algorithm, typ: "at+jwt", ...(jwk?.kid === undefined ? {} : { kid: jwk.kid }) })
-      .setIssuer(issuer)
-      .setAudience(resource)
+      .setIssuer(this.issuer)
+      .setAudience(this.resource())
       .setSubject(subject)
       .setJti(crypto.randomUUID())
       .setIssuedAt(now)
@@ -113,16 +127,16 @@ export class Grants {
   }
 
   /** The response with an access token only, for a client without a user. */
-  async clientCredentials(issued: Issued, scopes: readonly string[]): Promise<TokenResponse> {
-    const { clientId } = issued;
-    return this.#response(await this.accessToken(issued, { subject: clientId, clientId, scopes }), scopes);
+  async clientCredentials(clientId: string, scopes: readonly string[]): Promise<TokenResponse> {
+    return this.#response(await this.accessToken({ subject: clientId, clientId, scopes }), scopes);
   }
 
   /** Verifies an access token of this server. It is valid while its grant is. */
-  async verify({ issuer, resource }: Omit<Issued, "clientId">, token: string): Promise<Verification> {
+  async verify(token: string): Promise<Verification> {
+    const { issuer } = this;
     const { algorithm, verify } = await this.#key;
     try {
-      const options = { issuer, audience: resource, algorithms: [algorithm], typ: "at+jwt" };
+      const options = { issuer, audience: this.resource(), algorithms: [algorithm], typ: "at+jwt" };
       const { payload } = await jwtVerify(token, verify, { ...options, requiredClaims: ["exp", "sub", "client_id"] });
       const { sub: subject = "", client_id: clientId, exp = 0, grant_id: grantId } = payload;
       if (typeof clientId !== "string") return { kind: "invalid", reason: "its client_id is not a string" };
@@ -144,12 +158,11 @@ export class Grants {
    * Ends the grant of an access or refresh token, and returns its id. Does nothing for an unknown or expired token.
    * @throws OAuthError for a token of another client, or one without a grant
    */
-  async revoke(issued: Issued, token: string): Promise<string | undefined> {
-    const grantId = (await this.#refreshable(token)) ?? (await this.#grantIdOf(issued, token));
+  async revoke(clientId: string, token: string): Promise<string | undefined> {
+    const grantId = (await this.#refreshable(token)) ?? (await this.#grantIdOf(token));
     const grant = grantId === undefined ? undefined : await this.grant(grantId);
     if (grant === undefined || grant.ended !== undefined) return undefined;
-    if (grant.clientId !== issued.clientId)
-      throw new OAuthError("invalid_grant", "the token belongs to another client");
+    if (grant.clientId !== clientId) throw new OAuthError("invalid_grant", "the token belongs to another client");
     const ended = "its client has revoked it: sign in again";
     await this.#store.set(`grant:${grant.id}`, JSON.stringify({ ...grant, ended }), grantTtl);
     return grant.id;
@@ -164,8 +177,8 @@ export class Grants {
     return this.#store.get(`used-refresh:${key}`);
   }
 
-  async #grantIdOf(issued: Issued, accessToken: string): Promise<string | undefined> {
-    const verified = await this.verify(issued, accessToken);
+  async #grantIdOf(accessToken: string): Promise<string | undefined> {
+    const verified = await this.verify(accessToken);
     if (verified.kind !== "identity") return undefined;
     const grantId = verified.identity.claims?.grant_id;
     if (typeof grantId === "string") return grantId;
@@ -208,10 +221,10 @@ export class Grants {
     return { grant, kept };
   }
 
-  async #tokens(issued: Issued, { id, subject, clientId }: Grant, scopes: readonly string[]): Promise<TokenResponse> {
+  async #tokens({ id, subject, clientId }: Grant, scopes: readonly string[]): Promise<TokenResponse> {
     const refreshToken = randomSecret();
     await this.#store.set(`refresh:${await digest(refreshToken)}`, JSON.stringify({ grantId: id }), grantTtl);
-    const accessToken = await this.accessToken(issued, { subject, clientId, scopes, grantId: id });
+    const accessToken = await this.accessToken({ subject, clientId, scopes, grantId: id });
     return { ...this.#response(accessToken, scopes), refresh_token: refreshToken };
   }
 
@@ -223,11 +236,4 @@ export class Grants {
       ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
     };
   }
-}
-
-/** Who issues a token for what, and to which client. */
-export interface Issued {
-  readonly issuer: string;
-  readonly resource: string;
-  readonly clientId: string;
 }

@@ -152,11 +152,9 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   const store = options.store === undefined ? memoryAuthorizationStore() : namedStore(options.store);
   const secrets = new Secrets(new TextEncoder().encode(secret));
   const key = secrets.signingKey();
-  const grants = new Grants(store, key, tokenLifetime);
+  const grants = new Grants(() => resource, store, key, tokenLifetime);
   const upstream = new Upstream(options, `${origin}/callback`, store, secrets);
-  const identity = { issuer: origin, resource };
   const server = new AuthorizationServer({
-    identity: () => identity,
     clients: new Clients(secrets, [], false, options.fetch),
     grants,
     secrets,
@@ -165,7 +163,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
     isDevelopment: false,
     signIn: upstream.signIn([...scopes, ...optionalScopes]),
   });
-  const protectedServer = protect("oauthProxy", resource, [origin], options, (token) => grants.verify(identity, token));
+  const protectedServer = protect("oauthProxy", resource, [origin], options, (token) => grants.verify(token));
   return { ...protectedServer, endpoints: server, upstreamToken: (caller) => upstream.token(caller) };
 }
 
