@@ -2,8 +2,7 @@ import { errors, jwtVerify, SignJWT } from "jose";
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { isObject } from "../../base/json.js";
 import type { Verification } from "../resource-server.js";
-import { scopesOf } from "../server/jwt-auth.js";
-import { identityOfToken } from "../server/protected.js";
+import { verificationOf } from "../server/jwt-auth.js";
 import { digest, randomSecret, type SigningKey } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
 import type { AuthorizationStore } from "./state-store.js";
@@ -138,16 +137,14 @@ export class Grants {
     try {
       const options = { issuer, audience: this.resource(), algorithms: [algorithm], typ: "at+jwt" };
       const { payload } = await jwtVerify(token, verify, { ...options, requiredClaims: ["exp", "sub", "client_id"] });
-      const { sub: subject = "", client_id: clientId, exp = 0, grant_id: grantId } = payload;
+      const { client_id: clientId, grant_id: grantId } = payload;
       if (typeof clientId !== "string") return { kind: "invalid", reason: "its client_id is not a string" };
       if (typeof grantId === "string") {
         const grant = await this.grant(grantId);
         const ended = grant === undefined ? "its grant has expired" : grant.ended;
         if (ended !== undefined) return { kind: "invalid", reason: ended };
       }
-      const scopes = scopesOf(payload);
-      const token_ = { issuer, subject, clientId, scopes, claims: payload, expiresAt: exp * 1000 };
-      return { kind: "identity", identity: identityOfToken(token_) };
+      return verificationOf(issuer, clientId, payload);
     } catch (error) {
       if (error instanceof errors.JOSEError) return { kind: "invalid", reason: `${error.code}: ${error.message}` };
       throw error;

@@ -2,7 +2,7 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 import { requireScopes } from "../../jsonrpc/call.js";
 import type { ResourceServer } from "../resource-server.js";
-import { identityOfToken, type ProtectedOptions, protect, protectedMembers, type VerifiedToken } from "./protected.js";
+import { type ProtectedOptions, protect, protectedMembers, unexpiredToken, type VerifiedToken } from "./protected.js";
 
 /** Options of `bearerAuth`. */
 export interface BearerAuthOptions extends ProtectedOptions {
@@ -49,10 +49,7 @@ export function bearerAuth(options: BearerAuthOptions): ResourceServer {
   return protect("bearerAuth", resource, authorizationServers, options, async (token) => {
     const given = await verify(token);
     if (given === undefined) return { kind: "invalid", reason: "verify does not know it" };
-    const verified = requireVerified(given);
-    if (verified.expiresAt !== undefined && verified.expiresAt <= Date.now())
-      return { kind: "invalid", reason: "it has expired" };
-    return { kind: "identity", identity: identityOfToken(verified) };
+    return unexpiredToken(requireVerified(given));
   });
 }
 

@@ -11,10 +11,10 @@ import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import { causeText } from "../../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
-import type { ResourceServer, Verification } from "../resource-server.js";
-import { scopesOf } from "./jwt-auth.js";
-import { identityOfToken, protect, protectedMembers, type RemoteOptions, requireSecureUrl } from "./protected.js";
-import { RemoteVerification } from "./remote-verification.js";
+import type { ResourceServer } from "../resource-server.js";
+import { verificationOf } from "./jwt-auth.js";
+import { protect, protectedMembers, type RemoteOptions, requireSecureUrl } from "./protected.js";
+import { remoteVerification } from "./remote-verification.js";
 
 /** Options of `introspectionAuth`. */
 export interface IntrospectionAuthOptions extends RemoteOptions {
@@ -88,7 +88,7 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
   const authenticate = ClientSecretBasic(clientSecret);
   const insecure = issuerUrl.protocol === "http:";
   const request: BoundedFetch = (url, init) => boundedFetch(url, init, options.fetch);
-  const verification = new RemoteVerification(cacheSeconds * 1000, async (token) => {
+  const verify = remoteVerification(cacheSeconds * 1000, async (token) => {
     const client = { client_id: clientId };
     let said: IntrospectionResponse;
     try {
@@ -101,26 +101,11 @@ export function introspectionAuth(options: IntrospectionAuthOptions): ResourceSe
       if (introspectionEndpoint === undefined) server = undefined;
       return { kind: "unavailable", reason: `${issuer} did not introspect a token: ${causeText(error)}` };
     }
-    return verificationOf(said, issuer, audience);
+    const { active, aud, iss = issuer } = said;
+    if (!active) return { kind: "invalid", reason: `${issuer} says that it is not active` };
+    if (iss !== issuer) return { kind: "invalid", reason: `its issuer is ${iss}` };
+    if (![aud].flat().includes(audience)) return { kind: "invalid", reason: `its audience is ${JSON.stringify(aud)}` };
+    return verificationOf(issuer, said.client_id, { ...said });
   });
-  return protect("introspectionAuth", resource, [issuer], options, (token, address) =>
-    verification.verify(token, address),
-  );
-}
-
-function verificationOf(said: IntrospectionResponse, issuer: string, audience: string): Verification {
-  const { active, aud, exp, iss = issuer, client_id: clientId, sub = clientId } = said;
-  if (!active) return { kind: "invalid", reason: `${issuer} says that it is not active` };
-  if (iss !== issuer) return { kind: "invalid", reason: `its issuer is ${iss}` };
-  if (![aud].flat().includes(audience)) return { kind: "invalid", reason: `its audience is ${JSON.stringify(aud)}` };
-  if (sub === undefined) return { kind: "invalid", reason: "it names neither a subject nor a client" };
-  const identity = identityOfToken({
-    issuer: iss,
-    subject: sub,
-    ...(clientId === undefined ? {} : { clientId }),
-    scopes: scopesOf(said),
-    claims: { ...said },
-    ...(exp === undefined ? {} : { expiresAt: exp * 1000 }),
-  });
-  return { kind: "identity", identity };
+  return protect("introspectionAuth", resource, [issuer], options, verify);
 }

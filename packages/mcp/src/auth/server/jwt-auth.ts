@@ -7,7 +7,7 @@ import { boundedFetch, type OwnFetch } from "../bounded-fetch.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import {
-  identityOfToken,
+  acceptedToken,
   isThisMachine,
   protect,
   protectedMembers,
@@ -106,7 +106,7 @@ export function jwtAuth(options: JwtAuthOptions): ResourceServer {
           requiredClaims: ["exp"],
         });
         const { typ } = protectedHeader;
-        if (tokenTypes.has(typ?.toLowerCase())) return verificationOf(payload);
+        if (tokenTypes.has(typ?.toLowerCase())) return verificationOf(issuer, clientIdOf(payload), payload);
         return { kind: "invalid", reason: `its type is ${typ}, which is no access token` };
       } catch (error) {
         const reason = wrongClaim(error, issuer, audiences);
@@ -127,19 +127,22 @@ function wrongClaim(error: unknown, issuer: string, audiences: readonly string[]
   return `${code}: ${message}${found}, expected ${wanted}`;
 }
 
-function verificationOf(claims: JWTPayload): Verification {
-  const clientId = [claims.client_id, claims.azp, claims.appid, claims.cid].find((each) => typeof each === "string");
-  const { iss, sub = clientId, exp } = claims;
+function clientIdOf({ client_id, azp, appid, cid }: JWTPayload): string | undefined {
+  return [client_id, azp, appid, cid].find((each) => typeof each === "string");
+}
+
+/** The verification of a valid token by its claims. Without a subject, the client acts for itself. */
+export function verificationOf(issuer: string, clientId: string | undefined, claims: JWTPayload): Verification {
+  const { sub = clientId, exp } = claims;
   if (sub === undefined) return { kind: "invalid", reason: "it names neither a subject nor a client" };
-  const identity = identityOfToken({
-    ...(iss === undefined ? {} : { issuer: iss }),
+  return acceptedToken({
+    issuer,
     subject: sub,
     ...(clientId === undefined ? {} : { clientId }),
     scopes: scopesOf(claims),
     claims,
     ...(exp === undefined ? {} : { expiresAt: exp * 1000 }),
   });
-  return { kind: "identity", identity };
 }
 
 /** Issuers write scopes as `scope` (RFC 9068) or as `scp` (Entra, Okta), as one string or as an array. */

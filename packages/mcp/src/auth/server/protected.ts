@@ -50,11 +50,14 @@ export interface VerifiedToken extends Omit<Identity, "principal"> {
   readonly subject: string;
 }
 
+/** Verifies a token. `address`: the network address of the caller. */
+export type VerifyToken = (token: string, address: string | undefined) => Promise<Verification>;
+
 /**
  * The resource server of one URL.
  *
  * @param what the function that was called, for messages
- * @param verify verifies a token by the network address of its caller; the scopes of the identity need not have those that they include
+ * @param verify verifies a token; the scopes of the identity need not have those that they include
  * @throws TypeError for a resource or an issuer that is not a URL which clients may use
  */
 export function protect(
@@ -62,7 +65,7 @@ export function protect(
   resource: string,
   authorizationServers: readonly string[],
   { scopes = [], scopeHierarchy = {}, resourceName, documentation, dpop }: ProtectedOptions,
-  verify: (token: string, address: string | undefined) => Promise<Verification>,
+  verify: VerifyToken,
 ): ResourceServer {
   requireSecureUrl(`${what}: the resource`, resource);
   if (authorizationServers.length === 0) {
@@ -101,10 +104,16 @@ export function protect(
   };
 }
 
-/** The identity of a verified token. Everything that a server keeps is bound to issuer, subject and client together. */
-export function identityOfToken(token: VerifiedToken): Identity {
+/** The verification of a valid token. Everything that a server keeps is bound to issuer, subject and client together. */
+export function acceptedToken(token: VerifiedToken): Verification {
   const { issuer = null, subject, clientId = null } = token;
-  return { ...token, principal: JSON.stringify([issuer, subject, clientId]) };
+  return { kind: "identity", identity: { ...token, principal: JSON.stringify([issuer, subject, clientId]) } };
+}
+
+/** The verification of a token that is valid until it expires. */
+export function unexpiredToken(token: VerifiedToken): Verification {
+  const { expiresAt = Number.POSITIVE_INFINITY } = token;
+  return expiresAt <= Date.now() ? { kind: "invalid", reason: "it has expired" } : acceptedToken(token);
 }
 
 /**

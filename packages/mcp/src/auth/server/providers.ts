@@ -3,8 +3,8 @@ import { causeText } from "../../jsonrpc/errors.js";
 import { type BoundedFetch, boundedFetch } from "../bounded-fetch.js";
 import type { ResourceServer, Verification } from "../resource-server.js";
 import { jwtAuth, scopesOf } from "./jwt-auth.js";
-import { identityOfToken, protect, type RemoteOptions, requireSecureUrl } from "./protected.js";
-import { RemoteVerification } from "./remote-verification.js";
+import { protect, type RemoteOptions, requireSecureUrl, unexpiredToken, type VerifiedToken } from "./protected.js";
+import { remoteVerification } from "./remote-verification.js";
 
 /** Options of the providers whose tokens name their audience. */
 interface ProviderOptions extends RemoteOptions {
@@ -286,7 +286,7 @@ interface TokenApi {
   /**
    * The caller that a response identifies, or why the token is not valid here. It is not kept, since it may contain the token.
    */
-  readonly read: (body: Readonly<Record<string, unknown>>) => Parameters<typeof identityOfToken>[0] | string;
+  readonly read: (body: Readonly<Record<string, unknown>>) => VerifiedToken | string;
 }
 
 function remote(
@@ -297,7 +297,7 @@ function remote(
   { ask, refused, read }: TokenApi,
 ): ResourceServer {
   const request: BoundedFetch = (url, init) => boundedFetch(url, init, options.fetch);
-  const verification = new RemoteVerification(remoteTtl, async (token): Promise<Verification> => {
+  const verify = remoteVerification(remoteTtl, async (token) => {
     try {
       const response = await ask(token, request);
       const { status } = response;
@@ -306,14 +306,12 @@ function remote(
       const body: unknown = await response.json();
       const caller = isObject(body) ? read(body) : `${issuer} said nothing about it`;
       if (typeof caller === "string") return { kind: "invalid", reason: caller };
-      if (caller.expiresAt !== undefined && caller.expiresAt <= Date.now())
-        return { kind: "invalid", reason: "it has expired" };
-      return { kind: "identity", identity: identityOfToken({ issuer, ...caller }) };
+      return unexpiredToken({ issuer, ...caller });
     } catch (error) {
       return { kind: "unavailable", reason: `${issuer} did not verify a token: ${causeText(error)}` };
     }
   });
-  return protect(what, resource, [issuer], options, (token, address) => verification.verify(token, address));
+  return protect(what, resource, [issuer], options, verify);
 }
 
 type Verified = Extract<Verification, { readonly kind: "identity" }>;

@@ -1,6 +1,7 @@
 import { digest } from "../authorization-server/keys.js";
 import { RequestPlaces } from "../request-places.js";
 import type { Verification } from "../resource-server.js";
+import type { VerifyToken } from "./protected.js";
 
 /** The most tokens that are remembered. The oldest are forgotten first. */
 const maxRemembered = 10_000;
@@ -15,29 +16,19 @@ interface Remembered {
 /**
  * Verifies tokens with requests to an authorization server: few at a time, one for requests with the same token that come together, and
  * valid tokens not again for a while. Tokens are kept as hashes. A request without a place gets 503 before its body is read.
+ *
+ * @param ttl milliseconds that a valid token is not verified again, at most until it expires
+ * @param verify verifies a token. The returned function, which also takes the network address of the caller, rejects as it does
  */
-export class RemoteVerification {
-  readonly #verify: (token: string) => Promise<Verification>;
-  readonly #ttl: number;
-  readonly #remembered = new Map<string, Remembered>();
-  readonly #places = new RequestPlaces();
-
-  /** @param ttl milliseconds that a valid token is not verified again, at most until it expires */
-  constructor(ttl: number, verify: (token: string) => Promise<Verification>) {
-    this.#ttl = ttl;
-    this.#verify = verify;
-  }
-
-  /**
-   * Rejects as the function that verifies does.
-   * @param address the network address of the caller
-   */
-  async verify(token: string, address: string | undefined): Promise<Verification> {
+export function remoteVerification(ttl: number, verify: (token: string) => Promise<Verification>): VerifyToken {
+  const remembered = new Map<string, Remembered>();
+  const places = new RequestPlaces();
+  return async (token, address) => {
     const key = await digest(token);
-    const known = this.#remembered.get(key);
+    const known = remembered.get(key);
     if (known !== undefined && (known.until === undefined || Date.now() < known.until)) return known.verification;
-    this.#remembered.delete(key);
-    const verification = this.#places.use(address, () => this.#verify(token));
+    remembered.delete(key);
+    const verification = places.use(address, () => verify(token));
     if (verification === undefined)
       return {
         kind: "unavailable",
@@ -45,20 +36,20 @@ export class RemoteVerification {
         isLimit: true,
       };
     const begun: Remembered = { verification, until: undefined };
-    this.#remembered.set(key, begun);
+    remembered.set(key, begun);
     let until = 0;
     try {
       const verified = await verification;
       if (verified.kind === "identity") {
-        until = Math.min(Date.now() + this.#ttl, verified.identity.expiresAt ?? Number.POSITIVE_INFINITY);
+        until = Math.min(Date.now() + ttl, verified.identity.expiresAt ?? Number.POSITIVE_INFINITY);
       }
       return verified;
     } finally {
       begun.until = until;
       // A token that is not valid now may become so, and takes no room.
-      if (until <= Date.now()) this.#remembered.delete(key);
-      const [oldest] = this.#remembered.keys();
-      if (oldest !== undefined && this.#remembered.size > maxRemembered) this.#remembered.delete(oldest);
+      if (until <= Date.now()) remembered.delete(key);
+      const [oldest] = remembered.keys();
+      if (oldest !== undefined && remembered.size > maxRemembered) remembered.delete(oldest);
     }
-  }
+  };
 }
