@@ -18,22 +18,14 @@ export class RequestPlaces {
   use<Result>(address: string | undefined, run: () => Promise<Result>): Promise<Result> | undefined {
     const running = address === undefined ? 0 : (this.#running.get(address) ?? 0);
     if (this.#total >= places || running >= placesOfAddress) return undefined;
-    this.#total += 1;
-    if (address !== undefined) this.#running.set(address, running + 1);
-    return this.#run(address, run);
+    this.#count(address, 1);
+    return run().finally(() => this.#count(address, -1));
   }
 
-  async #run<Result>(address: string | undefined, run: () => Promise<Result>): Promise<Result> {
-    try {
-      return await run();
-    } finally {
-      this.#total -= 1;
-      if (address !== undefined) this.#leave(address);
-    }
-  }
-
-  #leave(address: string): void {
-    const running = (this.#running.get(address) ?? 0) - 1;
+  #count(address: string | undefined, change: 1 | -1): void {
+    this.#total += change;
+    if (address === undefined) return;
+    const running = (this.#running.get(address) ?? 0) + change;
     if (running > 0) this.#running.set(address, running);
     else this.#running.delete(address);
   }
