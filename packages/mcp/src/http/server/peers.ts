@@ -1,4 +1,5 @@
 import type { ByteBudget } from "../../base/byte-budget.js";
+import { type Deferred, deferred } from "../../base/deferred.js";
 import type { Authentication, Identity } from "../../jsonrpc/call.js";
 import type { Limits } from "../../jsonrpc/limits.js";
 import { budgetOf } from "../../jsonrpc/peer-settings.js";
@@ -103,7 +104,7 @@ export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits;
   readonly #running = new Map<string, number>();
   #total = 0;
-  #whenIdle: (() => void) | undefined;
+  #idle: Deferred<void> | undefined;
 
   constructor(limits: ConcurrencyLimits) {
     this.#limits = limits;
@@ -131,19 +132,15 @@ export class ConcurrencyLimit {
       if (running > 0 || this.#running.size <= maxIdlePeers) this.#running.set(peer, running);
       else this.#running.delete(peer);
     }
-    if (this.#total === 0) this.#whenIdle?.();
+    if (this.#total > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
   }
 
   /** Resolves when nothing is running. */
   idle(): Promise<void> {
     if (this.#total === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const before = this.#whenIdle;
-      this.#whenIdle = () => {
-        before?.();
-        this.#whenIdle = undefined;
-        resolve();
-      };
-    });
+    this.#idle ??= deferred<void>();
+    return this.#idle.promise;
   }
 }
