@@ -1,7 +1,5 @@
-import type { LossyNotification } from "../../../jsonrpc/calls/outbox.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import type { Connection } from "../../../jsonrpc/connection.js";
-import type { Id } from "../../../jsonrpc/message.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { serveChannel } from "../../../server/session/serve-channel.js";
 import type { HttpCaller } from "../peers.js";
@@ -37,7 +35,7 @@ export class LegacySse {
     const session = this.#table.find(new URLSearchParams(query).get(parameter) ?? "", caller);
     if (session === undefined) return refusal(404, "there is no such session: open its stream first");
     session.connection.auth = caller.auth;
-    session.channel.receive(frame, posted);
+    session.receive(frame, posted);
     return emptyResponse(202);
   }
 
@@ -51,15 +49,23 @@ export class LegacySse {
     const { server, streams, keepAlive } = this.#endpoint;
     const id = crypto.randomUUID();
     const stream = new EventStream(streams, budget);
-    const channel = new LegacyChannel(stream);
+    let receiver: ChannelReceiver | undefined;
+    const channel: Channel = {
+      open(opened) {
+        receiver = opened;
+      },
+      send: (message, _relatedTo, _isAnswer, lossy) => stream.push(messageEvent(message), lossy),
+      drained: () => stream.drained(),
+      close: async () => stream.end(),
+    };
     const connection = serveChannel(server, channel, { ...this.#config.transport, auth, peer, budget });
     const end = (): void => {
       budget.give(sessionBytes);
       keepAlive.delete(stream);
       void connection.close();
     };
-    const drain = (grace: number): Promise<void> => connection.drain(grace);
-    this.#table.add(id, caller, { channel, connection, isBusy: true, end, drain });
+    const receive: LegacySession["receive"] = (frame, posted) => receiver?.frame(frame, posted);
+    this.#table.add(id, caller, { connection, receive, isBusy: true, end });
     keepAlive.add(stream);
     request.onGone(() => this.#table.end(id));
     void connection.closed.then(() => this.#table.end(id));
@@ -70,7 +76,7 @@ export class LegacySse {
 
   /** Stops accepting requests; resolves when nothing is running, or after `grace` milliseconds. */
   async drain(grace: number): Promise<void> {
-    await Promise.all(Array.from(this.#table.sessions(), ({ drain }) => drain(grace)));
+    await Promise.all(Array.from(this.#table.sessions(), ({ connection }) => connection.drain(grace)));
   }
 
   close(): void {
@@ -84,40 +90,9 @@ export function isLegacyPost(request: HttpRequest): boolean {
 }
 
 interface LegacySession extends Expirable {
-  readonly channel: LegacyChannel;
   readonly connection: Connection;
-  drain(grace: number): Promise<void>;
-}
-
-/** The POSTs and the stream as a channel. */
-class LegacyChannel implements Channel {
-  readonly #stream: EventStream;
-  #receiver: ChannelReceiver | undefined;
-
-  constructor(stream: EventStream) {
-    this.#stream = stream;
-  }
-
-  open(receiver: ChannelReceiver): void {
-    this.#receiver = receiver;
-  }
-
-  receive(frame: string, posted: Posted): void {
-    this.#receiver?.frame(frame, posted);
-  }
-
-  send(frame: string, _relatedTo?: Id, _isAnswer?: boolean, lossy?: LossyNotification): void {
-    this.#stream.push(messageEvent(frame), lossy);
-  }
-
-  drained(): Promise<void> {
-    return this.#stream.drained();
-  }
-
-  close(): Promise<void> {
-    this.#stream.end();
-    return Promise.resolve();
-  }
+  /** Passes on the body of a POST. */
+  receive(frame: string, posted: Posted): void;
 }
 
 /** Without `URL`, which rejects some paths. */
