@@ -108,42 +108,25 @@ export class Authorization {
     return this.#denial(403, "the token lacks a scope that this operation requires", "insufficient_scope", scopes);
   }
 
-  /** The metadata of the resource, if the request is for it. Anybody may read it. `definitions`: the scopes that definitions name. */
-  metadata({ method, url }: HttpRequest, definitions: readonly string[]): HttpResponse | undefined {
-    const auth = this.#auth;
-    if (!isResourceServer(auth) || !this.#metadata(auth).paths.includes(pathOf(url))) return undefined;
-    if (method === "OPTIONS") return emptyResponse(204, openHeaders);
-    if (method !== "GET" && method !== "HEAD") return emptyResponse(405, { ...openHeaders, allow: "GET, HEAD" });
-    const scopes = [...new Set([...auth.scopes, ...definitions])];
-    const metadata = {
-      resource: auth.resource,
-      authorization_servers: auth.authorizationServers,
-      bearer_methods_supported: ["header"],
-      ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
-      ...(auth.dpop?.isAnnounced === true
-        ? {
-            dpop_signing_alg_values_supported: auth.dpop.algorithms,
-            dpop_bound_access_tokens_required: auth.dpop.isRequired,
-          }
-        : {}),
-      ...auth.metadata,
-    };
-    const headers = { ...openHeaders, "content-type": "application/json", "cache-control": "public, max-age=300" };
-    return jsonResponse(200, method === "HEAD" ? undefined : JSON.stringify(metadata), headers);
-  }
-
   /**
-   * The response of the authorization server at this origin, if the request is for one of its endpoints. It checks the request itself.
+   * The response to a request for the metadata of the resource, or for an endpoint of the authorization server at this origin, which checks
+   * the request itself. Undefined for any other request.
+   * @param definitions the scopes that definitions name
    * @param callerOf the anonymous caller, by whose network limits are counted
    * @param remedy what the operator can do about a limit that was reached
    */
-  endpoint(
+  respond(
     request: HttpRequest,
+    definitions: readonly string[],
     callerOf: () => HttpCaller,
     remedy: () => string | undefined,
-  ): Promise<HttpResponse> | undefined {
-    const { endpoints } = isResourceServer(this.#auth) ? this.#auth : {};
-    return endpoints?.paths.includes(pathOf(request.url)) === true
+  ): MaybePromise<HttpResponse> | undefined {
+    const auth = this.#auth;
+    if (!isResourceServer(auth)) return undefined;
+    const path = pathOf(request.url);
+    const { endpoints } = auth;
+    if (this.#metadata(auth).paths.includes(path)) return metadataResponse(request, auth, definitions);
+    return endpoints?.paths.includes(path) === true
       ? this.#endpoint(endpoints, request, callerOf(), remedy)
       : undefined;
   }
@@ -249,6 +232,28 @@ export class Authorization {
   #refused(reason: string): void {
     this.#report({ kind: "unauthorized", reason });
   }
+}
+
+/** Anybody may read the metadata. */
+function metadataResponse({ method }: HttpRequest, auth: ResourceServer, definitions: readonly string[]): HttpResponse {
+  if (method === "OPTIONS") return emptyResponse(204, openHeaders);
+  if (method !== "GET" && method !== "HEAD") return emptyResponse(405, { ...openHeaders, allow: "GET, HEAD" });
+  const scopes = [...new Set([...auth.scopes, ...definitions])];
+  const metadata = {
+    resource: auth.resource,
+    authorization_servers: auth.authorizationServers,
+    bearer_methods_supported: ["header"],
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+    ...(auth.dpop?.isAnnounced === true
+      ? {
+          dpop_signing_alg_values_supported: auth.dpop.algorithms,
+          dpop_bound_access_tokens_required: auth.dpop.isRequired,
+        }
+      : {}),
+    ...auth.metadata,
+  };
+  const headers = { ...openHeaders, "content-type": "application/json", "cache-control": "public, max-age=300" };
+  return jsonResponse(200, method === "HEAD" ? undefined : JSON.stringify(metadata), headers);
 }
 
 function withRemedy(reason: string, remedy: () => string | undefined): string {

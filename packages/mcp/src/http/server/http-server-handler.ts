@@ -136,11 +136,12 @@ export abstract class HttpServerHandler {
   /** The response to a request of the authorization, which everybody may send. Its endpoints check `Host` themselves. */
   #authorizationResponse(request: HttpRequest, authorization: Authorization): MaybePromise<HttpResponse> | undefined {
     try {
-      const metadata = authorization.metadata(request, this.definitionScopes);
-      if (metadata !== undefined) return metadata;
       const callerOf = (): HttpCaller => this.#peers.caller(undefined, this.#address(request));
-      const endpoint = authorization.endpoint(request, callerOf, () => this.#sharedLimit(request));
-      return endpoint?.catch((error: unknown) => this.#failed(request, error));
+      const shared = (): string | undefined => this.#sharedLimit(request);
+      const response = authorization.respond(request, this.definitionScopes, callerOf, shared);
+      return isPromise(response)
+        ? response.then(undefined, (error: unknown) => this.#failed(request, error))
+        : response;
     } catch (error) {
       return this.#failed(request, error);
     }
