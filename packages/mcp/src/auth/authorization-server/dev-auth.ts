@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { ResourceServer } from "../resource-server.js";
-import { isThisMachine, type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
+import { issuerMembers, isThisMachine, type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
 import { AuthorizationServer, type SignIn } from "./authorization-server.js";
 import { Clients, type RegisteredClient } from "./clients.js";
 import { Grants } from "./grants.js";
@@ -46,10 +46,7 @@ const members: MembersOf<DevAuthOptions> = {
   resource: ["string", "audience", "resourceUrl", "url", "baseUrl"],
   tokenLifetime: ["number", "expiresIn", "accessTokenLifetime"],
   allowProduction: ["boolean", "production"],
-  scopes: ["strings", "scope", "requiredScopes"],
-  scopeHierarchy: ["object"],
-  resourceName: ["string", "name"],
-  documentation: ["string", "resourceDocumentation"],
+  ...issuerMembers,
 };
 
 /** The claims of a token that is made for a test. */

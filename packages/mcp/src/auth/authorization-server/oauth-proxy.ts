@@ -1,7 +1,6 @@
 import {
   allowInsecureRequests,
   authorizationCodeGrantRequest,
-  type Client,
   ClientSecretBasic,
   ClientSecretPost,
   calculatePKCECodeChallenge,
@@ -21,11 +20,11 @@ import type { Identity } from "../../jsonrpc/call.js";
 import { HookError, thrownText } from "../../jsonrpc/errors.js";
 import { inHook } from "../../jsonrpc/hooks.js";
 import { type BoundedFetch, boundedFetch, type OwnFetch } from "../bounded-fetch.js";
-import { endpointError, withReadableErrors } from "../client/grant.js";
+import { type ClientAtServer, endpointError, withReadableErrors } from "../client/grant.js";
 import { revokeAt } from "../client/revocation.js";
 import { discover } from "../discovery.js";
 import type { ResourceServer } from "../resource-server.js";
-import { type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
+import { issuerMembers, type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
 import {
   type AuthorizationRequest,
   AuthorizationServer,
@@ -107,10 +106,7 @@ const members: MembersOf<OAuthProxyOptions> = {
   subject: ["function", "identify"],
   tokenLifetime: ["number", "expiresIn"],
   fetch: ["function"],
-  scopes: ["strings", "scope", "requiredScopes"],
-  scopeHierarchy: ["object"],
-  resourceName: ["string", "name"],
-  documentation: ["string", "resourceDocumentation"],
+  ...issuerMembers,
 };
 
 /** A protected server whose users sign in at another authorization server. */
@@ -179,18 +175,19 @@ class Upstream {
   readonly #store: AuthorizationStore;
   readonly #secrets: Secrets;
   readonly #issuer: URL;
-  readonly #client: Client;
+  readonly #client: ClientAtServer;
   #metadata: Promise<UpstreamMetadata> | undefined;
   readonly #tokens: KeptUpstreamTokens;
 
   constructor(options: OAuthProxyOptions, callback: string, store: AuthorizationStore, secrets: Secrets) {
-    const { upstream, clientId } = options;
+    const { upstream, clientId, clientSecret, clientAuthentication } = options;
     this.#options = options;
     this.#callback = callback;
     this.#store = store;
     this.#secrets = secrets;
     this.#tokens = new KeptUpstreamTokens(store, secrets);
-    this.#client = { client_id: clientId };
+    const authenticate = clientAuthentication === "client_secret_post" ? ClientSecretPost : ClientSecretBasic;
+    this.#client = { client: { client_id: clientId }, authentication: authenticate(clientSecret) };
     if (typeof upstream === "string") {
       this.#issuer = requireSecureUrl("oauthProxy: upstream", upstream);
       return;
@@ -238,7 +235,7 @@ class Upstream {
     const parameters = {
       ...upstreamParameters,
       response_type: "code",
-      client_id: this.#client.client_id,
+      client_id: this.#options.clientId,
       redirect_uri: this.#callback,
       state,
       code_challenge: await calculatePKCECodeChallenge(verifier),
@@ -286,11 +283,11 @@ class Upstream {
 
   async #redeem(query: URLSearchParams, state: string, verifier: string): Promise<TokenEndpointResponse> {
     const server = await this.#server();
-    const parameters = validateAuthResponse(server, this.#client, query, state);
-    const authentication = this.#authentication();
-    const args = [server, this.#client, authentication, parameters, this.#callback, verifier] as const;
+    const { client, authentication } = this.#client;
+    const parameters = validateAuthResponse(server, client, query, state);
+    const args = [server, client, authentication, parameters, this.#callback, verifier] as const;
     const response = await authorizationCodeGrantRequest(...args, this.#requestOptions());
-    return processAuthorizationCodeResponse(server, this.#client, response);
+    return processAuthorizationCodeResponse(server, client, response);
   }
 
   async #subjectOf(granted: TokenEndpointResponse): Promise<string | undefined> {
@@ -306,9 +303,10 @@ class Upstream {
 
   async #refresh(refreshToken: string): Promise<TokenEndpointResponse> {
     const server = await this.#server();
-    const args = [server, this.#client, this.#authentication(), refreshToken] as const;
+    const { client, authentication } = this.#client;
+    const args = [server, client, authentication, refreshToken] as const;
     const response = await refreshTokenGrantRequest(...args, this.#requestOptions());
-    return processRefreshTokenResponse(server, this.#client, response);
+    return processRefreshTokenResponse(server, client, response);
   }
 
   /** Forgets the tokens of a grant and revokes them at the provider, if it offers that. Why that failed, for the operator. */
@@ -320,23 +318,11 @@ class Upstream {
       const server = await this.#server();
       if (server.revocation_endpoint === undefined) return undefined;
       const request: BoundedFetch = (url, init) => boundedFetch(requireSecureUrl("the URL", url).href, init);
-      const revocation = await revokeAt(
-        server,
-        { client: this.#client, authentication: this.#authentication() },
-        kept,
-        request,
-      );
+      const revocation = await revokeAt(server, this.#client, kept, request);
       return revocation.kind === "failed" ? failed(revocation.reason) : undefined;
     } catch (error) {
       return failed(thrownText(error));
     }
-  }
-
-  #authentication(): ReturnType<typeof ClientSecretPost> {
-    const { clientSecret, clientAuthentication } = this.#options;
-    return clientAuthentication === "client_secret_post"
-      ? ClientSecretPost(clientSecret)
-      : ClientSecretBasic(clientSecret);
   }
 
   #requestOptions(): { readonly [customFetch]: BoundedFetch; readonly [allowInsecureRequests]: boolean } {
@@ -347,15 +333,13 @@ class Upstream {
   }
 
   /** After a failure it is looked for again. */
-  async #server(): Promise<UpstreamMetadata> {
+  #server(): Promise<UpstreamMetadata> {
     const { upstream } = this.#options;
     const issuer = typeof upstream === "string" ? upstream : upstream.issuer;
-    this.#metadata ??= discover(issuer);
-    try {
-      return await this.#metadata;
-    } catch (error) {
+    this.#metadata ??= discover(issuer).catch((error: unknown) => {
       this.#metadata = undefined;
       throw error;
-    }
+    });
+    return this.#metadata;
   }
 }

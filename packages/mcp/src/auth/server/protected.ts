@@ -35,6 +35,11 @@ export const protectedMembers: MembersOf<ProtectedOptions> = {
   documentation: ["string", "resourceDocumentation"],
 };
 
+const { dpop: _, ...unboundMembers } = protectedMembers;
+
+/** The members for a server that issues its tokens itself: none of them is bound to a key. */
+export const issuerMembers: MembersOf<Omit<ProtectedOptions, "dpop">> = unboundMembers;
+
 /** The options of every protected server that asks its authorization server about tokens, or for its keys. */
 export interface RemoteOptions extends ProtectedOptions {
   /**
