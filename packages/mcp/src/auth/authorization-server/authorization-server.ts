@@ -1,11 +1,11 @@
 import { escapeControls } from "../../base/escape-controls.js";
-import { isObject, parseJson } from "../../base/json.js";
+import { type JsonObject, parseJson } from "../../base/json.js";
 import { HookError } from "../../jsonrpc/errors.js";
 import type { AuthEndpoints, AuthRequest, AuthResponse } from "../resource-server.js";
 import { scopesOf } from "../server/jwt-auth.js";
 import { isThisMachine } from "../server/protected.js";
 import { authenticationMethods, type Clients, hasRedirectUri, type RegisteredClient } from "./clients.js";
-import type { Grants } from "./grants.js";
+import type { Grants, TokenResponse } from "./grants.js";
 import { digest, randomSecret, type Secrets, type SigningKey } from "./keys.js";
 import { OAuthError } from "./oauth-error.js";
 import { escapeHtml, page, sourceOf } from "./page.js";
@@ -309,7 +309,7 @@ export class AuthorizationServer implements AuthEndpoints {
     return { ...json(200, {}), ...(failure === undefined ? {} : { reason: `/revoke: ${failure}` }) };
   }
 
-  #tokens(client: RegisteredClient, form: URLSearchParams): Promise<unknown> {
+  #tokens(client: RegisteredClient, form: URLSearchParams): Promise<TokenResponse> {
     const { grants } = this.#parts;
     const { id: clientId, ownScopes, secret } = client;
     const grantType = form.get("grant_type");
@@ -348,11 +348,7 @@ export class AuthorizationServer implements AuthEndpoints {
 
   #cookieOf(request: AuthRequest): string | undefined {
     const { name } = this.#cookie();
-    const all =
-      request
-        .header("cookie")
-        ?.split(";")
-        .map((each) => each.trim()) ?? [];
+    const all = (request.header("cookie") ?? "").split(";").map((each) => each.trim());
     const values = all.filter((each) => each.startsWith(`${name}=`)).map((each) => each.slice(name.length + 1));
     return values.length === 1 && /^[A-Za-z0-9_-]{43}$/.test(values[0] ?? "") ? values[0] : undefined;
   }
@@ -386,7 +382,7 @@ export function redirect(url: URL): AuthResponse {
   };
 }
 
-function json(status: number, body: unknown): AuthResponse {
-  const text = JSON.stringify(isObject(body) ? body : {});
-  return { status, headers: { ...open, "content-type": "application/json", "cache-control": "no-store" }, body: text };
+function json(status: number, content: JsonObject): AuthResponse {
+  const body = JSON.stringify(content);
+  return { status, headers: { ...open, "content-type": "application/json", "cache-control": "no-store" }, body };
 }
