@@ -7,9 +7,9 @@ import { type BoundedFetch, boundedFetch, type OwnFetch } from "./bounded-fetch.
 interface Place {
   readonly url: string;
   /** The status of the response; undefined without one. */
-  readonly status?: number;
+  readonly status: number | undefined;
   /** The issuer in the document, if it is not the one that was asked for. */
-  readonly otherIssuer?: string;
+  readonly otherIssuer: string | undefined;
   readonly problem: string;
 }
 
@@ -49,24 +49,22 @@ export async function findServerMetadata(
   const places: Place[] = [];
   for (const url of metadataUrls(issuerUrl)) {
     let status: number | undefined;
+    let otherIssuer: string | undefined;
+    let problem = "";
     try {
       const response = await request(url, { headers: { accept: "application/json" } });
       status = response.status;
       const metadata = await processDiscoveryResponse(issuerUrl, response);
       if (isIssuer(metadata.issuer)) return { kind: "metadata", metadata };
-      places.push(otherIssuer(url, status, metadata.issuer));
+      otherIssuer = metadata.issuer;
     } catch (error) {
-      const found = issuerIn(error);
-      const problem = status === undefined || status === 200 ? causeText(error) : `status ${status}`;
-      if (found !== undefined) places.push(otherIssuer(url, status, found));
-      else places.push({ url, problem, ...(status === undefined ? {} : { status }) });
+      otherIssuer = issuerIn(error);
+      problem = status === undefined || status === 200 ? causeText(error) : `status ${status}`;
     }
+    if (otherIssuer !== undefined) problem = `its issuer is ${otherIssuer}`;
+    places.push({ url, status, otherIssuer, problem });
   }
   return { kind: "none", places };
-}
-
-function otherIssuer(url: string, status: number | undefined, issuer: string): Place {
-  return { url, problem: `its issuer is ${issuer}`, otherIssuer: issuer, ...(status === undefined ? {} : { status }) };
 }
 
 /** The metadata URLs of an issuer: of RFC 8414, then of OpenID Connect, which has two forms for an issuer with a path. */
