@@ -381,17 +381,11 @@ function defaultEndpoints(issuer: string): AuthorizationServer {
 
 /** A response may leave out the scopes if they are those of the request. */
 function tokensOf(server: AuthorizationServer, response: TokenEndpointResponse, requested: readonly string[]): Tokens {
-  const {
-    access_token: accessToken,
-    token_type: type,
-    expires_in: expiresIn,
-    refresh_token: refresh,
-    scope,
-  } = response;
+  const { expires_in: expiresIn, refresh_token: refreshToken, scope } = response;
   return {
-    accessToken,
-    tokenType: type === "dpop" ? "DPoP" : "Bearer",
-    ...(refresh === undefined ? {} : { refreshToken: refresh }),
+    accessToken: response.access_token,
+    tokenType: response.token_type === "dpop" ? "DPoP" : "Bearer",
+    ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + expiresIn * 1000 }),
     scopes: scope === undefined ? requested : grantedScopes(server, scope),
   };

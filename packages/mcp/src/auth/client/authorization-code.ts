@@ -109,22 +109,19 @@ async function redirectOf(receiver: RedirectReceiver, url: URL): Promise<URL> {
   let redirect: string | URL;
   try {
     redirect = await receiver.authorize(url);
-  } catch (error) {
-    throw notAuthorized(error);
+  } catch (cause) {
+    if (cause instanceof SignInError) throw cause;
+    const failure = {
+      kind: "abandoned",
+      step: "authorization",
+      received: `no response: ${thrownText(cause)}`,
+      expected: "the URL of the redirect",
+      remedy: "sign in again",
+    } as const;
+    throw new SignInError(failure, { cause });
   }
   if (URL.canParse(redirect)) return new URL(redirect);
   throw notACode(new TypeError("`authorize` returned no URL")); // Without its text, which may contain a code.
-}
-
-function notAuthorized(cause: unknown): SignInError {
-  const failure = {
-    kind: "abandoned",
-    step: "authorization",
-    received: `no response: ${thrownText(cause)}`,
-    expected: "the URL of the redirect",
-    remedy: "sign in again",
-  } as const;
-  return cause instanceof SignInError ? cause : new SignInError(failure, { cause });
 }
 
 function notInteractive({ server, resource, scopes = [], isStepUp }: GrantRequest): SignInError {

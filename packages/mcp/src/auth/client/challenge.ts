@@ -30,11 +30,9 @@ export async function challengeOf({ status, headers }: Response): Promise<Challe
     ours.find(({ parameters }) => parameters[name] !== undefined)?.parameters[name];
   const error = first("error");
   if (status === 403 && error !== "insufficient_scope") return undefined;
-  const [resourceMetadata, scope, description] = [
-    first("resource_metadata"),
-    first("scope"),
-    first("error_description"),
-  ];
+  const resourceMetadata = first("resource_metadata");
+  const scope = first("scope");
+  const description = first("error_description");
   return {
     status,
     ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
