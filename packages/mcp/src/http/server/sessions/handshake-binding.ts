@@ -1,6 +1,6 @@
 import type { MaybePromise } from "../../../base/maybe-promise.js";
 import { type Decoded, Problem } from "../../../jsonrpc/codec/decode.js";
-import { isRequest, type Message } from "../../../jsonrpc/message.js";
+import { isRequest, type Message, type RpcRequest } from "../../../jsonrpc/message.js";
 import type { Profile } from "../../../jsonrpc/profile.js";
 import { mcpHeaders } from "../../../protocol/http-headers.js";
 import { methods } from "../../../protocol/methods.js";
@@ -34,11 +34,11 @@ export interface HandshakeBinding {
   close(): void;
 }
 
-/** Whether a body is an `initialize` request. In a batch it opens no session. */
-export function opens(posted: Posted): boolean {
+/** The `initialize` request of a body; undefined for any other body. In a batch it opens no session. */
+export function initializeIn(posted: Posted): RpcRequest | undefined {
   const [first] = elementsOf(posted);
-  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return false;
-  return isRequest(first) && first.method === methods.initialize;
+  if (Array.isArray(posted) || first === undefined || first instanceof Problem) return undefined;
+  return isRequest(first) && first.method === methods.initialize ? first : undefined;
 }
 
 /**

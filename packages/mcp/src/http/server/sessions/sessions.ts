@@ -16,7 +16,7 @@ import type { HttpRequest, HttpResponse } from "../request.js";
 import { closingResponse, emptyResponse, overloadedResponse, refusal, withHeaders } from "../responses.js";
 import type { EventStore } from "../streams/event-store.js";
 import { ReplayableStreams } from "../streams/replayable-stream.js";
-import { foreignVersion, type HandshakeBinding, opens, type Posted, revisionBy } from "./handshake-binding.js";
+import { foreignVersion, type HandshakeBinding, initializeIn, type Posted, revisionBy } from "./handshake-binding.js";
 import { SessionChannel } from "./session-channel.js";
 import { type Expirable, type SessionLimits, SessionTable, sessionBytes } from "./session-table.js";
 
@@ -54,7 +54,7 @@ export class Sessions implements HandshakeBinding {
   }
 
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    if (request.header(mcpHeaders.session) === undefined && opens(posted))
+    if (request.header(mcpHeaders.session) === undefined && initializeIn(posted) !== undefined)
       return this.#open(request, frame, posted, caller);
     const session = this.#find(request, caller);
     if (!(session instanceof Session)) return session;

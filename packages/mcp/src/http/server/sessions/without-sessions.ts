@@ -19,7 +19,7 @@ import {
   elementsOf,
   foreignVersion,
   type HandshakeBinding,
-  opens,
+  initializeIn,
   type Posted,
   revisionBy,
 } from "./handshake-binding.js";
@@ -38,7 +38,7 @@ export class Sessionless implements HandshakeBinding {
   }
 
   post(request: HttpRequest, frame: string, posted: Posted, caller: HttpCaller): MaybePromise<HttpResponse> {
-    const revision = opens(posted) ? defaultHttpRevision : revisionBy(request);
+    const revision = initializeIn(posted) === undefined ? revisionBy(request) : defaultHttpRevision;
     if (revision === undefined) return foreignVersion();
     const { server, closing } = this.#calls.endpoint;
     if (closing.aborted) return closingResponse();
@@ -97,17 +97,17 @@ export const statelessOnly: HandshakeBinding = {
   methods: [],
   profileOf: () => mcpProfile,
   post(_request: HttpRequest, _frame: string, posted: Posted): HttpResponse {
-    const [first] = elementsOf(posted);
-    if (!opens(posted) || first === undefined || !("method" in first) || !isRequest(first)) {
+    const initialize = initializeIn(posted);
+    if (initialize === undefined)
       return refusal(400, `name the revision in params._meta: ${statelessVersions.join(", ")}`);
-    }
-    const requested = isObject(first.params) ? first.params.protocolVersion : undefined;
+    const { id, params } = initialize;
+    const requested = isObject(params) ? params.protocolVersion : undefined;
     const message = `Unsupported protocol version: this server speaks ${statelessVersions.join(", ")}`;
     const error = new RpcError(specCodes.unsupportedProtocolVersion, message, {
       supported: statelessVersions,
       requested: typeof requested === "string" ? requested : "",
     });
-    return errorResponse(400, error.toJSON(), first.id);
+    return errorResponse(400, error.toJSON(), id);
   },
   get: notSpoken,
   delete: notSpoken,
