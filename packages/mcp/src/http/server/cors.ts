@@ -60,7 +60,7 @@ export function preflightResponse(request: HttpRequest, methods: string, headers
   const asked = (request.header("access-control-request-headers") ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase());
-  const allowed = asked.filter((name) => headers.has(name) || isParameter(name));
+  const allowed = asked.filter((name) => headers.has(name) || (name.startsWith(parameterPrefix) && token.test(name)));
   return emptyResponse(204, {
     "access-control-allow-methods": methods,
     "access-control-allow-headers": allowed.join(", "),
@@ -70,7 +70,3 @@ export function preflightResponse(request: HttpRequest, methods: string, headers
 
 /** A header name (RFC 9110 §5.6.2) in lower case. */
 const token = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
-
-function isParameter(name: string): boolean {
-  return name.startsWith(parameterPrefix) && token.test(name);
-}

@@ -16,7 +16,7 @@ import { type HttpOptions, requireSessions } from "./options.js";
 import type { OriginCheckOptions } from "./origin-check.js";
 import type { HttpCaller } from "./peers.js";
 import { PostedCalls } from "./posted-calls.js";
-import type { BodyFault, HttpRequest, HttpResponse } from "./request.js";
+import type { HttpRequest, HttpResponse } from "./request.js";
 import { bodyFaultResponse, emptyResponse, problemResponse, refusal } from "./responses.js";
 import { elementsOf, type HandshakeBinding } from "./sessions/handshake-binding.js";
 import { isLegacyPost, LegacySse } from "./sessions/legacy-sse.js";
@@ -39,6 +39,7 @@ const defaultKeepAlive = 15_000;
 export class McpHandler extends HttpServerHandler {
   protected readonly methods: readonly string[];
   protected readonly refuse: typeof refusal = refusal;
+  protected readonly refuseBody: typeof bodyFaultResponse = bodyFaultResponse;
   readonly #server: Servable;
   readonly #calls: PostedCalls;
   readonly #handshake: HandshakeBinding;
@@ -92,10 +93,6 @@ export class McpHandler extends HttpServerHandler {
     if (method !== "POST" || accept === bothTypes || accepts(accept, json, eventStream)) return undefined;
     if (this.#legacySse !== undefined && isLegacyPost(request)) return undefined; // Its response has no body.
     return refusal(406, `Accept must have ${json} and ${eventStream}`);
-  }
-
-  protected refuseBody(fault: BodyFault): HttpResponse {
-    return bodyFaultResponse(fault);
   }
 
   protected respond(request: HttpRequest, body: string, caller: HttpCaller): MaybePromise<HttpResponse> {
