@@ -195,7 +195,8 @@ class Upstreams {
     this.#closing.abort();
     this.#held.close();
     this.#shared.close();
-    await Promise.all([...this.#upstreams.keys()].map((opening) => closed(opening)));
+    const closing = [...this.#upstreams.keys()].map((opening) => opening.then(({ session }) => session.close()));
+    await Promise.allSettled(closing); // Opening may fail: the caller of `#open` gets the error.
   }
 
   /** Opens an upstream session for one handshake client. Both end together. */
@@ -285,12 +286,4 @@ function peerOf({ peer, principal }: ClientHello): string | undefined {
 
 function refused(reason: string): RpcError {
   return new RpcError(codes.tooManyRequests, "Too many requests", { reason });
-}
-
-async function closed(opening: Promise<Upstream>): Promise<void> {
-  try {
-    await (await opening).session.close();
-  } catch {
-    // Opening failed; the caller of `#open` got the error.
-  }
 }

@@ -70,18 +70,14 @@ export function translateClientRequest(method: string, params: JsonObject, downs
   return rest;
 }
 
-/** The error sent upstream when the downstream client did not answer an input request. */
-export function notAnswered(error: LocalError): RpcError {
-  return internalErrorFor("the client did not respond", error);
-}
-
 /** The error of a call that got no upstream response. Transport and process details are included only with `candid`. */
 export function withoutResponse(error: LocalError, isCandid: boolean): RpcError {
   const reason = reasons[error.reason];
   return internalErrorFor(isCandid ? `${reason}: ${error.message}` : reason, error);
 }
 
-function internalErrorFor(reason: string, cause: LocalError): RpcError {
+/** The error for one side when the other did not respond. */
+export function internalErrorFor(reason: string, cause: LocalError): RpcError {
   return new RpcError(codes.internalError, "Internal error", { reason }, { cause });
 }
 

@@ -20,7 +20,7 @@ import { changingLists, filterOf, type SubscriptionFilter } from "../protocol/ty
 import type { ClientHello, Operation } from "../server/servable.js";
 import { declaredIn, readDeclared } from "../session/input-methods.js";
 import type { ProxiedCall, RequestInput, Round } from "./held-calls.js";
-import { notAnswered, translateParams } from "./translate.js";
+import { internalErrorFor, translateParams } from "./translate.js";
 
 /** Settings of all upstream sessions of a bridge. */
 export interface UpstreamSettings {
@@ -221,7 +221,7 @@ function responderOf(downstream: Downstream, calls: ReadonlySet<ProxiedCall>, cl
       const either = candidates.length === 1 ? AbortSignal.any([signal, callSignal]) : signal;
       return requestInput(method, translateParams(params), either).catch(async (error: unknown) => {
         if (callSignal.aborted) await sleep(clock, withdrawal, signal);
-        throw error instanceof LocalError ? notAnswered(error) : error;
+        throw error instanceof LocalError ? internalErrorFor("the client did not respond", error) : error;
       });
     },
   };
