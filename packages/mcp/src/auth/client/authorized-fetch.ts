@@ -1,4 +1,5 @@
 import type { Fetch, HttpAuthorization } from "../../http/client/http-target.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { causeText, LocalError } from "../../jsonrpc/errors.js";
 import { requireSecureUrl } from "../server/protected.js";
 import { AccessTokens, hasScopes, type Obtained, type Tokens } from "./access-tokens.js";
@@ -99,15 +100,13 @@ function challengeText({ status, error, description, scopes }: Challenge): strin
 /** Waits for a sign-in unless the call is cancelled; the sign-in continues for other calls. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (signal === null || signal === undefined) return promise;
-  let stop = (): void => undefined;
+  let forget = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop);
+    forget = whenAborted(signal, () => reject(signal.reason as Error));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    forget();
   }
 }
