@@ -1,7 +1,7 @@
 import { checkMembers, type MembersOf } from "../../base/check-members.js";
 import type { ResourceServer } from "../resource-server.js";
 import { issuerMembers, isThisMachine, type ProtectedOptions, protect, requireSecureUrl } from "../server/protected.js";
-import { AuthorizationServer, type SignIn } from "./authorization-server.js";
+import { AuthorizationServer, type SignedIn, type SignIn } from "./authorization-server.js";
 import { Clients, type RegisteredClient } from "./clients.js";
 import { Grants } from "./grants.js";
 import { newKeyPair, Secrets } from "./keys.js";
@@ -169,11 +169,7 @@ function requireThisMachine(url: string): void {
 }
 
 /** The scopes of a user are an upper bound: a client gets the ones that it requests. */
-function signedIn(
-  people: readonly DevUser[],
-  name: string | null,
-  asked: readonly string[],
-): { readonly subject: string; readonly scopes: readonly string[] } | undefined {
+function signedIn(people: readonly DevUser[], name: string | null, asked: readonly string[]): SignedIn | undefined {
   const person = people.find((each) => each.name === name);
   if (person === undefined) return undefined;
   const { scopes } = person;

@@ -1,6 +1,5 @@
 import {
   AuthorizationResponseError,
-  type AuthorizationServer,
   authorizationCodeGrantRequest,
   calculatePKCECodeChallenge,
   generateRandomCodeVerifier,
@@ -158,7 +157,14 @@ async function authorizationUrl(
   verifier: string,
   state: string,
 ): Promise<URL> {
-  if (server.authorization_endpoint === undefined) throw noAuthorizationEndpoint(server);
+  if (server.authorization_endpoint === undefined)
+    throw new SignInError({
+      kind: "server-metadata",
+      step: "server-metadata",
+      received: `metadata of ${server.issuer} without an authorization endpoint`,
+      expected: "a place where users sign in",
+      remedy: "use a grant without a user, if the authorization server has one",
+    });
   // The system browser opens it: nothing but the web may be reached that way.
   const url = secureUrl("authorization", server.authorization_endpoint);
   const parameters = {
@@ -176,16 +182,6 @@ async function authorizationUrl(
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
-}
-
-function noAuthorizationEndpoint({ issuer }: AuthorizationServer): SignInError {
-  return new SignInError({
-    kind: "server-metadata",
-    step: "server-metadata",
-    received: `metadata of ${issuer} without an authorization endpoint`,
-    expected: "a place where users sign in",
-    remedy: "use a grant without a user, if the authorization server has one",
-  });
 }
 
 /**

@@ -112,7 +112,11 @@ function byDeviceCode({ show, signal = new AbortController().signal, ...identity
     if (device.verification_uri_complete !== undefined)
       request.secureUrl("authorization", device.verification_uri_complete);
     request.report("authorization", `the user enters a code at ${page.host}`, page.origin + page.pathname);
-    await shown(show, promptOf(device));
+    try {
+      await show(promptOf(device));
+    } catch (cause) {
+      throw abandoned(`an error of \`show\`: ${thrownText(cause)}`, "`show` is a function of this application", cause);
+    }
     return { response: await poll(request, client, device, ends, signal), client };
   };
 }
@@ -153,14 +157,6 @@ function promptOf(device: DeviceAuthorizationResponse): DevicePrompt {
     userCode,
     expiresIn: device.expires_in * 1000,
   };
-}
-
-async function shown(show: DeviceCodeOptions["show"], prompt: DevicePrompt): Promise<void> {
-  try {
-    await show(prompt);
-  } catch (cause) {
-    throw abandoned(`an error of \`show\`: ${thrownText(cause)}`, "`show` is a function of this application", cause);
-  }
 }
 
 /** Milliseconds between two token requests, if the server names no interval, and by how much it grows. RFC 8628 §3.5 */
