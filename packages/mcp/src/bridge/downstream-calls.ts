@@ -1,7 +1,8 @@
+import { deferred } from "../base/deferred.js";
 import type { JsonObject } from "../base/json.js";
 import { readChange } from "../client/subscriptions/follow.js";
 import type { Subscription } from "../client/subscriptions/subscription.js";
-import { onAbort } from "../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../jsonrpc/abort-listeners.js";
 import { LocalError, methodNotFound } from "../jsonrpc/errors.js";
 import { metaKeys, readMeta } from "../protocol/meta.js";
 import { methods, notifications } from "../protocol/methods.js";
@@ -107,15 +108,10 @@ export class DownstreamCalls implements Downstream {
   }
 }
 
-function untilEnded({ signal, closing }: Operation, subscription: Subscription | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const signals = closing === undefined ? [signal] : [signal, closing];
-    const forgets = signals.map((each) => onAbort(each, () => end()));
-    const end = (): void => {
-      for (const forget of forgets) forget();
-      resolve();
-    };
-    if (signals.some((each) => each.aborted)) end();
-    void subscription?.closed.then(end);
-  });
+async function untilEnded({ signal, closing = signal }: Operation, subscription?: Subscription): Promise<void> {
+  const ended = deferred<void>();
+  const forgets = [signal, closing].map((each) => whenAborted(each, ended.resolve));
+  void subscription?.closed.then(() => ended.resolve());
+  await ended.promise;
+  for (const forget of forgets) forget();
 }
