@@ -1,4 +1,4 @@
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { PartialFrame } from "../../transport/framing/partial-frame.js";
 
 /** A body, possibly truncated. */
@@ -37,8 +37,7 @@ export async function readChunks(
   if (body === null) return;
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined); // It is already broken.
-  const forget = onAbort(signal, cancel);
-  if (signal.aborted) cancel();
+  const forget = whenAborted(signal, cancel);
   let isRead = false;
   try {
     while (!isRead) {

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { type Clock, setBackgroundTimer, systemClock, type Timer } from "../../base/clock.js";
-import { onAbort } from "../../jsonrpc/abort-listeners.js";
+import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { LocalError } from "../../jsonrpc/errors.js";
 import { utf8Length } from "../../transport/framing/utf8.js";
 import { readChunks } from "./body.js";
@@ -75,8 +75,7 @@ export async function readEvents(
       if (strangeLines > maxStrangeLines) throw invalid(what, "what is no event stream");
     },
   });
-  const forget = onAbort(signal, () => stop.abort());
-  if (signal.aborted) stop.abort();
+  const forget = whenAborted(signal, () => stop.abort());
   try {
     await readChunks(response, stop.signal, feed, ready && unpaused);
   } finally {
