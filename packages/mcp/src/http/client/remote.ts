@@ -36,9 +36,6 @@ interface PostedRequest {
  * https://modelcontextprotocol.io/specification/latest/basic/transports/streamable-http
  */
 export class HttpRemote implements ServerRemote, ConnectionState {
-  /** Aborts when this side has closed. */
-  readonly ended: AbortSignal;
-  readonly closed: Promise<Closed>;
   /** @throws as `Connection.call`; LocalError `protocol` for an invalid HTTP response, see `HttpError` */
   readonly call: ServerRemote["call"];
   readonly target: HttpTarget;
@@ -50,6 +47,9 @@ export class HttpRemote implements ServerRemote, ConnectionState {
   readonly #inFlight = new InFlight<OutgoingCall>();
   readonly #ended = new AbortController();
   readonly #closed = deferred<Closed>();
+  /** Aborts when this side has closed. */
+  readonly ended: AbortSignal = this.#ended.signal;
+  readonly closed: Promise<Closed> = this.#closed.promise;
   /** Running requests, with the controller that aborts each. */
   readonly #requests = new Map<AbortController, Promise<void>>();
   /** The revision of the latest request. Notifications do not declare one, so they use it for their header. */
@@ -71,8 +71,6 @@ export class HttpRemote implements ServerRemote, ConnectionState {
     });
     // Aborting the HTTP request cancels the call at the server, so there is no notification for it.
     this.caller = new Caller(this.settings, this.#inFlight, { idle: timeout, total: totalTimeout }, target);
-    this.ended = this.#ended.signal;
-    this.closed = this.#closed.promise;
     this.call = withParameterHeaders(this.#call, this.settings.report);
   }
 
