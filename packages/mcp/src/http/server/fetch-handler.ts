@@ -147,7 +147,9 @@ class FetchExchange implements HttpExchange {
 
   respond(response: HttpResponse, cors?: HttpHeaders): void {
     try {
-      this.#respond(responseOf(cors === undefined ? response : withHeaders(response, cors), this));
+      const { status, headers, body } = cors === undefined ? response : withHeaders(response, cors);
+      const isStream = body !== undefined && typeof body !== "string";
+      this.#respond(new Response(isStream ? readableOf(body, this) : (body ?? null), { status, headers }));
     } catch (error) {
       this.#fail(error);
     }
@@ -159,12 +161,6 @@ class FetchExchange implements HttpExchange {
     this.#onGone = undefined;
     listener?.();
   }
-}
-
-/** Converts an `HttpResponse` to a `Response`. */
-function responseOf({ status, headers, body }: HttpResponse, request: FetchExchange): Response {
-  const isStream = body !== undefined && typeof body !== "string";
-  return new Response(isStream ? readableOf(body, request) : (body ?? null), { status, headers });
 }
 
 /** The number of bytes that the platform may buffer. */
