@@ -29,15 +29,6 @@ export interface CodeTerms {
   readonly redirectUri: string;
 }
 
-/** The claims of an access token. */
-export interface AccessTokenClaims {
-  readonly subject: string;
-  readonly clientId: string;
-  readonly scopes: readonly string[];
-  /** Undefined for a token without a sign-in: it has no refresh token. */
-  readonly grantId?: string;
-}
-
 /** A response of the token endpoint. */
 export type TokenResponse = Readonly<Record<string, unknown>>;
 
@@ -103,9 +94,9 @@ export class Grants {
     return this.#tokens(grant, chosen);
   }
 
-  /** Signs an access token (RFC 9068). */
+  /** Signs an access token (RFC 9068). One without a sign-in has no grant. */
   async accessToken(
-    { subject, clientId, scopes, grantId }: AccessTokenClaims,
+    { subject, clientId, scopes, grantId }: Omit<Grant, "id" | "ended"> & { readonly grantId?: string },
     lifetime: number = this.#lifetime,
   ): Promise<string> {
     const { algorithm, sign, jwk } = await this.#key;
