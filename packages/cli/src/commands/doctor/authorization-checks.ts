@@ -58,21 +58,16 @@ export function badTokenCheck(endpoint: Pick<Endpoint, "url" | "timeout">): Chec
 }
 
 /** A sign-in of the user, as `parlance login` does it: some faults show only then. */
-export function loginCheck(url: URL): Check {
-  return {
-    name: "login",
-    async run() {
-      try {
-        await signInAt(url);
-        return { state: "ok", says: "a user can sign in" };
-      } catch (error) {
-        const refused = signInErrorOf(error);
-        if (refused !== undefined) return failedStep(refused.failure);
-        const { message, remedy, seen, exitCode } = toFailureAtUrl(error, "opening");
-        return { state: "failed", says: message, seen, exitCode, remedy };
-      }
-    },
-  };
+export async function loginResult(url: URL): Promise<CheckResult> {
+  try {
+    await signInAt(url);
+    return { state: "ok", says: "a user can sign in" };
+  } catch (error) {
+    const refused = signInErrorOf(error);
+    if (refused !== undefined) return failedStep(refused.failure);
+    const { message, remedy, seen, exitCode } = toFailureAtUrl(error, "opening");
+    return { state: "failed", says: message, seen, exitCode, remedy };
+  }
 }
 
 function failedStep({ received, expected, remedy, step }: NonNullable<ExaminedSignIn["failure"]>): CheckResult {

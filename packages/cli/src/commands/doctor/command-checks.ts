@@ -1,26 +1,15 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { delimiter, extname, resolve } from "node:path";
 import { didYouMean } from "@parlance/mcp/jsonrpc";
-import { type Check, type CheckResult, failed } from "./check.js";
+import { type CheckResult, failed } from "./check.js";
 
 /** Checks that the command and the script that it runs exist. */
-export function commandCheck(command: string, args: readonly string[]): Check {
-  return {
-    name: "command",
-    isEssential: true,
-    run: async () => foundCommand(command) ?? missingFile(args) ?? found(command),
-  };
-}
-
-function found(command: string): CheckResult {
-  return { state: "ok", says: pathOf(command) ?? command };
-}
-
-function foundCommand(command: string): CheckResult | undefined {
+export function commandResult(command: string, args: readonly string[]): CheckResult {
   const path = pathOf(command);
   if (path === undefined) return missingCommand(command);
-  if (isExecutable(path)) return undefined;
-  return failed(`${path} may not be executed`, `chmod +x ${path}, or name what runs it: node ${path}`);
+  if (!isExecutable(path))
+    return failed(`${path} may not be executed`, `chmod +x ${path}, or name what runs it: node ${path}`);
+  return missingFile(args) ?? { state: "ok", says: path };
 }
 
 function missingCommand(command: string): CheckResult {

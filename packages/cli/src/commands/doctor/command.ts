@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { offeredLists } from "../../shared/client/exercise.js";
 import { hasAuthorization, withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodeHelp } from "../../shared/exit-codes.js";
 import { usageFailure } from "../../shared/failure.js";
@@ -7,13 +8,13 @@ import { addConversationOptions, type ConversationFlags, chooseTarget } from "..
 import { cut } from "../../shared/output/columns.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { type Target, targetHelp } from "../../shared/target/target.js";
-import { loginCheck } from "./authorization-checks.js";
+import { loginResult } from "./authorization-checks.js";
 import { type Check, type Checked, examine, exitCodeOf, type Watcher } from "./check.js";
-import { commandCheck } from "./command-checks.js";
+import { commandResult } from "./command-checks.js";
 import { Examined } from "./examined.js";
 import { httpChecks } from "./http-checks.js";
-import { capabilitiesCheck, endsCheck, listChecks, messagesCheck } from "./offer-checks.js";
-import { answersCheck, revisionCheck, startsCheck, stdoutCheck } from "./opening-checks.js";
+import { capabilitiesResult, endResult, listResult, messagesResult } from "./offer-checks.js";
+import { answerResult, revisionResult, startResult, stdoutResult } from "./opening-checks.js";
 import { transportChecks } from "./url-checks.js";
 import { checkLines, doctorVerdict } from "./view.js";
 
@@ -76,7 +77,7 @@ export async function examineTarget(
   watcher: Watcher,
 ): Promise<readonly Checked[]> {
   const { stop } = invocation.interrupt;
-  const signedIn = flags.login === true ? await examine([loginCheck(urlToSignIn(chosen))], stop, watcher) : [];
+  const signedIn = flags.login === true ? await examine([loginCheck(chosen)], stop, watcher) : [];
   const target = await withKeptToken(chosen);
   const examined = new Examined(target, flags, invocation);
   try {
@@ -87,9 +88,9 @@ export async function examineTarget(
 }
 
 /** @throws Failure for a target that has no sign-in */
-function urlToSignIn(target: Target): URL {
+function loginCheck(target: Target): Check {
   if (target.kind === "url" && target.url.protocol.startsWith("http") && !hasAuthorization(target.headers))
-    return target.url;
+    return { name: "login", run: () => loginResult(target.url) };
   throw usageFailure(
     "--login is for a server over HTTP, without a token",
     "parlance doctor --login https://example.com/mcp",
@@ -97,17 +98,23 @@ function urlToSignIn(target: Target): URL {
 }
 
 function checksOf(target: Target, examined: Examined, flags: ConversationFlags, isSignedIn: boolean): readonly Check[] {
-  const spoken = [
-    answersCheck(examined),
-    revisionCheck(examined),
-    capabilitiesCheck(examined),
-    ...listChecks(examined),
-    messagesCheck(examined),
+  const spoken: readonly Check[] = [
+    { name: "answers", isEssential: true, run: () => answerResult(examined) },
+    { name: "revision", run: () => revisionResult(examined) },
+    { name: "capabilities", run: () => capabilitiesResult(examined) },
+    ...offeredLists.map((list) => ({ name: list.name, run: () => listResult(examined, list) })),
+    { name: "messages", run: () => messagesResult(examined) },
   ];
   if (target.kind === "module") return spoken;
   if (target.kind === "command") {
     const { command, args } = target;
-    return [commandCheck(command, args), startsCheck(examined), stdoutCheck(examined), ...spoken, endsCheck(examined)];
+    return [
+      { name: "command", isEssential: true, run: async () => commandResult(command, args) },
+      { name: "starts", isEssential: true, run: () => startResult(examined) },
+      { name: "stdout clean", run: () => stdoutResult(examined) },
+      ...spoken,
+      { name: "ends", run: () => endResult(examined) },
+    ];
   }
   const { url, headers } = target;
   const { timeout } = flags;

@@ -3,29 +3,24 @@ import { codes, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import { awaitAftermath } from "../../shared/client/converse.js";
-import { type OfferedList, offeredLists, readList } from "../../shared/client/exercise.js";
+import { type OfferedList, readList } from "../../shared/client/exercise.js";
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { lineFeedRemedy, remedyForSigns } from "../../shared/failure.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
-import type { Check, CheckResult } from "./check.js";
+import type { CheckResult } from "./check.js";
 import type { Examined } from "./examined.js";
 
 const mostShown = 5;
 
 /** The capabilities that the server declares. */
-export function capabilitiesCheck(examined: Examined): Check {
-  return {
-    name: "capabilities",
-    async run() {
-      const { capabilities, info } = (await examined.client()).server;
-      const names = Object.entries(capabilities).map(([name, value]) => capabilityText(name, value));
-      const notes = info === undefined ? ["serverInfo with name and version is missing"] : [];
-      if (names.length > 0) return { state: "ok", says: names.join(", "), notes };
-      const remedy = "declare tools, resources or prompts: clients do not list what is not declared";
-      return { state: "absent", says: "none is declared", notes: [...notes, remedy] };
-    },
-  };
+export async function capabilitiesResult(examined: Examined): Promise<CheckResult> {
+  const { capabilities, info } = (await examined.client()).server;
+  const names = Object.entries(capabilities).map(([name, value]) => capabilityText(name, value));
+  const notes = info === undefined ? ["serverInfo with name and version is missing"] : [];
+  if (names.length > 0) return { state: "ok", says: names.join(", "), notes };
+  const remedy = "declare tools, resources or prompts: clients do not list what is not declared";
+  return { state: "absent", says: "none is declared", notes: [...notes, remedy] };
 }
 
 function capabilityText(name: string, value: unknown): string {
@@ -33,12 +28,8 @@ function capabilityText(name: string, value: unknown): string {
   return parts.length === 0 ? name : `${name} (${parts.join(", ")})`;
 }
 
-/** Checks that the server answers every advertised list, with valid names and usable schemas. */
-export function listChecks(examined: Examined): readonly Check[] {
-  return offeredLists.map((list) => ({ name: list.name, run: () => listed(examined, list) }));
-}
-
-async function listed(examined: Examined, list: OfferedList): Promise<CheckResult> {
+/** Checks that the server answers a list, if it advertises it, with valid names and usable schemas. */
+export async function listResult(examined: Examined, list: OfferedList): Promise<CheckResult> {
   const client = await examined.client();
   if (client.server.capabilities[list.capability] === undefined) return { state: "absent", says: "not offered" };
   const items: unknown[] = [];
@@ -136,54 +127,44 @@ function note(tools: readonly JsonObject[], why: string): readonly string[] {
 }
 
 /** Checks that all messages of the server so far conform to the revision. */
-export function messagesCheck(examined: Examined): Check {
-  return {
-    name: "messages",
-    async run() {
-      const { revision: version } = await examined.client();
-      await awaitAftermath(examined.stop);
-      const first = examined.firstAnswer?.entry.n ?? 0;
-      const faults = examined.frames
-        .filter(({ entry }) => entry.n >= first)
-        .flatMap((row) =>
-          brokenByServer(row).map((verdict) => `frame ${row.entry.n}: ${verdict.rule.id} ${verdictText(verdict)}`),
-        );
-      const { frames } = examined.observed.conversation.tally;
-      const { unfinished } = examined.observed;
-      if (unfinished !== undefined) faults.push(`S-1 ${unfinished.bytes} bytes of a message, and no line feed`);
-      if (faults.length === 0 && !(await examined.answersZero()))
-        return {
-          state: "failed",
-          says: "a request with the id 0 has no response",
-          remedy:
-            "a message is a notification if its id is undefined: 0 is an id, and clients on the official SDK begin with it",
-          exitCode: exitCodes.violations,
-        };
-      if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
-      const remedy = unfinished === undefined ? "parlance talk shows these frames" : lineFeedRemedy;
-      return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };
-    },
-  };
+export async function messagesResult(examined: Examined): Promise<CheckResult> {
+  const { revision: version } = await examined.client();
+  await awaitAftermath(examined.stop);
+  const first = examined.firstAnswer?.entry.n ?? 0;
+  const faults = examined.frames
+    .filter(({ entry }) => entry.n >= first)
+    .flatMap((row) =>
+      brokenByServer(row).map((verdict) => `frame ${row.entry.n}: ${verdict.rule.id} ${verdictText(verdict)}`),
+    );
+  const { frames } = examined.observed.conversation.tally;
+  const { unfinished } = examined.observed;
+  if (unfinished !== undefined) faults.push(`S-1 ${unfinished.bytes} bytes of a message, and no line feed`);
+  if (faults.length === 0 && !(await examined.answersZero()))
+    return {
+      state: "failed",
+      says: "a request with the id 0 has no response",
+      remedy:
+        "a message is a notification if its id is undefined: 0 is an id, and clients on the official SDK begin with it",
+      exitCode: exitCodes.violations,
+    };
+  if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
+  const remedy = unfinished === undefined ? "parlance talk shows these frames" : lineFeedRemedy;
+  return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };
 }
 
 /** Checks that a started command exits when its stdin ends. */
-export function endsCheck(examined: Examined): Check {
-  return {
-    name: "ends",
-    async run() {
-      const before = examined.observed.ended;
-      if (before !== undefined) return { state: "absent", says: `${before}, before its input ended` };
-      await examined.close();
-      const { ended = "is gone" } = examined.observed;
-      if (ended.startsWith("exited with code 0")) return { state: "ok", says: `${ended} when its input ended` };
-      if (ended.startsWith("exited"))
-        return {
-          state: "ok",
-          says: `${ended} when its input ended`,
-          notes: ["hosts may take a code other than 0 for a crash"],
-        };
-      const remedy = "exit when stdin ends: otherwise the process may outlive its host";
-      return { state: "failed", says: ended, remedy, exitCode: exitCodes.violations };
-    },
-  };
+export async function endResult(examined: Examined): Promise<CheckResult> {
+  const before = examined.observed.ended;
+  if (before !== undefined) return { state: "absent", says: `${before}, before its input ended` };
+  await examined.close();
+  const { ended = "is gone" } = examined.observed;
+  if (ended.startsWith("exited with code 0")) return { state: "ok", says: `${ended} when its input ended` };
+  if (ended.startsWith("exited"))
+    return {
+      state: "ok",
+      says: `${ended} when its input ended`,
+      notes: ["hosts may take a code other than 0 for a crash"],
+    };
+  const remedy = "exit when stdin ends: otherwise the process may outlive its host";
+  return { state: "failed", says: ended, remedy, exitCode: exitCodes.violations };
 }

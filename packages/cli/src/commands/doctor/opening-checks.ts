@@ -4,34 +4,25 @@ import { exitCodes } from "../../shared/exit-codes.js";
 import { Failure, remedyForSigns } from "../../shared/failure.js";
 import { partsOf } from "../../shared/output/conversation-rows.js";
 import type { Part } from "../../shared/output/rows.js";
-import type { Check, CheckResult } from "./check.js";
+import type { CheckResult } from "./check.js";
 import { type Examined, isAnswer } from "./examined.js";
 
 /** The maximum number of noise lines shown. */
 const mostLines = 5;
 
 /** Checks that a started command does not exit before its first response. */
-export function startsCheck(examined: Examined): Check {
-  return {
-    name: "starts",
-    isEssential: true,
-    async run() {
-      const opened = await examined.open();
-      const { seen, observed } = examined;
-      const first = seen.find(
-        (each) => each.kind === "stderr" || (each.kind === "frame" && each.row.from === "server"),
-      );
-      const at = first === undefined ? {} : { took: first.kind === "frame" ? first.row.at : first.at };
-      const isAnswered = examined.firstAnswer !== undefined;
-      if ("failure" in opened && !isAnswered && observed.conversation.tally.frames === 0)
-        return unstarted(opened.failure);
-      if ("failure" in opened && !isAnswered && observed.ended !== undefined)
-        return died(observed.ended, observed.stderr, at);
-      const restarted = seen.some(({ kind }) => kind === "life");
-      const notes = restarted ? ["server/discover got no answer, so it was started again for a handshake"] : [];
-      return { state: "ok", says: "runs, and waits for input", notes, ...at };
-    },
-  };
+export async function startResult(examined: Examined): Promise<CheckResult> {
+  const opened = await examined.open();
+  const { seen, observed } = examined;
+  const first = seen.find((each) => each.kind === "stderr" || (each.kind === "frame" && each.row.from === "server"));
+  const at = first === undefined ? {} : { took: first.kind === "frame" ? first.row.at : first.at };
+  const isAnswered = examined.firstAnswer !== undefined;
+  if ("failure" in opened && !isAnswered && observed.conversation.tally.frames === 0) return unstarted(opened.failure);
+  if ("failure" in opened && !isAnswered && observed.ended !== undefined)
+    return died(observed.ended, observed.stderr, at);
+  const restarted = seen.some(({ kind }) => kind === "life");
+  const notes = restarted ? ["server/discover got no answer, so it was started again for a handshake"] : [];
+  return { state: "ok", says: "runs, and waits for input", notes, ...at };
 }
 
 function unstarted({ message, seen, remedy, exitCode }: Failure): CheckResult {
@@ -59,27 +50,22 @@ function died(how: string, stderr: readonly string[], at: Pick<CheckResult, "too
 }
 
 /** Checks that stdout has only MCP messages, up to the first response. */
-export function stdoutCheck(examined: Examined): Check {
+export async function stdoutResult(examined: Examined): Promise<CheckResult> {
+  await examined.open();
+  const end = examined.firstAnswer?.entry.n ?? Number.POSITIVE_INFINITY;
+  const noise = examined.frames
+    .filter(({ from, entry }) => from === "server" && entry.n < end)
+    .flatMap(partsOf)
+    .filter(({ kind }) => kind === "noise" || kind === "frag");
+  if (noise.length === 0) return { state: "ok", says: "nothing but messages" };
+  const lines = noise.map(({ detail }) => detail);
+  const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
   return {
-    name: "stdout clean",
-    async run() {
-      await examined.open();
-      const end = examined.firstAnswer?.entry.n ?? Number.POSITIVE_INFINITY;
-      const noise = examined.frames
-        .filter(({ from, entry }) => from === "server" && entry.n < end)
-        .flatMap(partsOf)
-        .filter(({ kind }) => kind === "noise" || kind === "frag");
-      if (noise.length === 0) return { state: "ok", says: "nothing but messages" };
-      const lines = noise.map(({ detail }) => detail);
-      const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
-      return {
-        state: "failed",
-        says: `${lines.length === 1 ? "a line that is not a message" : `${lines.length} lines that are not messages`}`,
-        seen: [...lines.slice(0, mostLines), ...more],
-        remedy: noiseRemedy(lines),
-        exitCode: exitCodes.violations,
-      };
-    },
+    state: "failed",
+    says: `${lines.length === 1 ? "a line that is not a message" : `${lines.length} lines that are not messages`}`,
+    seen: [...lines.slice(0, mostLines), ...more],
+    remedy: noiseRemedy(lines),
+    exitCode: exitCodes.violations,
   };
 }
 
@@ -97,18 +83,12 @@ function noiseRemedy(lines: readonly string[]): string {
 }
 
 /** Checks that the first request gets a response. */
-export function answersCheck(examined: Examined): Check {
-  return {
-    name: "answers",
-    isEssential: true,
-    async run() {
-      const opened = await examined.open();
-      if ("failure" in opened) return unanswered(opened.failure, examined);
-      const answer = examined.frames.findLast(({ kind, messages }) => kind === "res" && messages.some(isAnswer));
-      const [part] = answer === undefined ? [] : partsOf(answer);
-      return { state: "ok", says: answerText(part), ...(part?.latency !== undefined && { took: part.latency }) };
-    },
-  };
+export async function answerResult(examined: Examined): Promise<CheckResult> {
+  const opened = await examined.open();
+  if ("failure" in opened) return unanswered(opened.failure, examined);
+  const answer = examined.frames.findLast(({ kind, messages }) => kind === "res" && messages.some(isAnswer));
+  const [part] = answer === undefined ? [] : partsOf(answer);
+  return { state: "ok", says: answerText(part), ...(part?.latency !== undefined && { took: part.latency }) };
 }
 
 function answerText(part: Part | undefined): string {
@@ -131,21 +111,12 @@ function unanswered({ message, seen, remedy, exitCode }: Failure, examined: Exam
 }
 
 /** Checks which revisions the server supports, in both eras. */
-export function revisionCheck(examined: Examined): Check {
-  return {
-    name: "revision",
-    async run() {
-      const { revision } = await examined.client();
-      if (revisionOf(revision)?.era === "handshake")
-        return { state: "ok", says: `${revision}, with a handshake; the stateless era is not supported`, took: 0 };
-      const older = await examined.tryHandshake();
-      if (!(older instanceof Failure))
-        return { state: "ok", says: `${revision}, stateless; ${older}, with a handshake` };
-      const notes = [
-        `with a handshake: ${older.message}`,
-        "hosts that are older than this server cannot connect to it",
-      ];
-      return { state: "ok", says: `${revision}, stateless; a handshake is not supported`, notes };
-    },
-  };
+export async function revisionResult(examined: Examined): Promise<CheckResult> {
+  const { revision } = await examined.client();
+  if (revisionOf(revision)?.era === "handshake")
+    return { state: "ok", says: `${revision}, with a handshake; the stateless era is not supported`, took: 0 };
+  const older = await examined.tryHandshake();
+  if (!(older instanceof Failure)) return { state: "ok", says: `${revision}, stateless; ${older}, with a handshake` };
+  const notes = [`with a handshake: ${older.message}`, "hosts that are older than this server cannot connect to it"];
+  return { state: "ok", says: `${revision}, stateless; a handshake is not supported`, notes };
 }
