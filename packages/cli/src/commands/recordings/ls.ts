@@ -40,7 +40,7 @@ async function ls(json: boolean, { out, err, interrupt }: Invocation): Promise<n
     );
     return exitCodes.clean;
   }
-  if (!json) out.print(out.style.dim(row(titles, out.width)));
+  if (!json) out.print(out.style.dim(row("name", "server", ({ title }) => title, out.width)));
   for (const file of files) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
     err.status(`reading ${file.name}`);
@@ -92,60 +92,38 @@ function serverOf(header: HeaderEntry | undefined): string | undefined {
   return cmd === undefined ? url : [cmd, ...args].join(" ");
 }
 
-interface Cells {
-  readonly name: string;
-  readonly age: string;
-  readonly mode: string;
-  readonly frames: string;
-  readonly violations: string;
-  readonly size: string;
-  readonly state: string;
-  readonly server: string;
+/** A column between the name and the server of a recording. */
+interface Column {
+  readonly title: string;
+  readonly width: number;
+  readonly align: typeof left;
+  readonly text: (digest: RecordingDigest) => string;
 }
 
-const titles: Cells = {
-  name: "name",
-  age: "age",
-  mode: "mode",
-  frames: "frames",
-  violations: "✖",
-  size: "size",
-  state: "",
-  server: "server",
-};
+const columns: readonly Column[] = [
+  { title: "age", width: 6, align: right, text: ({ changed }) => ageText(Date.now() - changed) },
+  { title: "mode", width: 6, align: left, text: ({ mode = "?" }) => mode },
+  { title: "frames", width: 9, align: right, text: ({ frames }) => frames.toLocaleString("en") },
+  {
+    title: "✖",
+    width: 5,
+    align: right,
+    text: ({ violations }) => (violations === 0 ? "" : violations.toLocaleString("en")),
+  },
+  { title: "size", width: 7, align: right, text: ({ bytes }) => bytesText(bytes) },
+  { title: "", width: 7, align: left, text: ({ live, damages }) => (live ? "● live" : damages > 0 ? "damaged" : "") },
+];
 
-const widths = { age: 6, mode: 6, frames: 9, violations: 5, size: 7, state: 7 } as const;
-
-function row({ name, age, mode, frames, violations, size, state, server }: Cells, width: number): string {
-  const cells = [
-    right(age, widths.age),
-    left(mode, widths.mode),
-    right(frames, widths.frames),
-    right(violations, widths.violations),
-    right(size, widths.size),
-    left(state, widths.state),
-  ].join(" ");
+function row(name: string, server: string, textOf: (column: Column) => string, width: number): string {
+  const cells = columns.map((column) => column.align(textOf(column), column.width)).join(" ");
   const room = width - cells.length - 2;
   const nameWidth = Math.max(20, Math.floor(room * 0.55));
   return `${left(name, nameWidth)} ${cells} ${left(server, room - nameWidth)}`.trimEnd();
 }
 
 function rowOf(digest: RecordingDigest, { style, width }: Output): string {
-  const { name, changed, mode = "?", frames, violations, damages, bytes, live, server = "" } = digest;
-  const state = live ? "● live" : damages > 0 ? "damaged" : "";
-  const line = row(
-    {
-      name,
-      age: ageText(Date.now() - changed),
-      mode,
-      frames: frames.toLocaleString("en"),
-      violations: violations === 0 ? "" : violations.toLocaleString("en"),
-      size: bytesText(bytes),
-      state,
-      server: escapeControls(server),
-    },
-    width,
-  );
+  const { name, violations, damages, live, server = "" } = digest;
+  const line = row(name, escapeControls(server), ({ text }) => text(digest), width);
   return live ? style.green(line) : violations > 0 || damages > 0 ? style.red(line) : line;
 }
 
