@@ -15,7 +15,7 @@ import {
   recordedConversation,
 } from "../../shared/recordings/load-recording.js";
 import { RecordingReader } from "../../shared/recordings/read-recording.js";
-import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
+import { recordingTexts, writeNewFileOf } from "../../shared/recordings/recording-text.js";
 import { addSecretOptions, type SecretFlags, secretOptions } from "../recordings/redact.js";
 import { toCurl } from "./curl.js";
 import { type Exported, readRows, selectedRows } from "./exported.js";
@@ -33,7 +33,7 @@ const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> 
   markdown: toMarkdown,
   curl: toCurl,
   test: (exported) => [toVitest(exported)],
-  jsonl: ({ entries }) => toJsonl([entries]),
+  jsonl: ({ entries }) => recordingTexts([entries]),
   junit: (exported) => [junitOf(reportOn(exported))],
   sarif: (exported) => [`${sarifText(reportOn(exported), exported.uri)}\n`],
 };
@@ -41,7 +41,7 @@ const formats: Readonly<Record<string, (exported: Exported) => Iterable<string> 
 /** The formats that can be written during a second reading of the recording, if no row is left out. */
 const readTwice: Readonly<Record<string, (title: string, judged: JudgedEntries) => AsyncIterable<string>>> = {
   html: (title, judged) => toHtml(readRows(title, judged)),
-  jsonl: (_, { lists }) => toJsonl(lists()),
+  jsonl: (_, { lists }) => recordingTexts(lists()),
 };
 
 interface ExportFlags extends SecretFlags {
@@ -134,11 +134,6 @@ async function piecesOf(
   const recorded = await recordedConversation(source, judged?.lists() ?? source.lists());
   const exported = await chosen(recorded, pace, filter);
   return exported.rows.length === 0 ? undefined : formats[to]?.(exported);
-}
-
-async function* toJsonl(lists: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>): AsyncGenerator<string> {
-  const lines = new RecordingLines();
-  for await (const entries of lists) yield entries.map((entry) => lines.line(entry)).join("");
 }
 
 /** Ends the last line, for a terminal. */

@@ -6,9 +6,9 @@ import { jsonLine } from "../../shared/output/json-lines.js";
 import { count } from "../../shared/output/quantities.js";
 import { Pace } from "../../shared/pace.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
-import { type JudgedEntries, judgedEntries } from "../../shared/recordings/load-recording.js";
+import { judgedEntries } from "../../shared/recordings/load-recording.js";
 import { RecordingReader } from "../../shared/recordings/read-recording.js";
-import { RecordingLines, writeNewFileOf } from "../../shared/recordings/recording-text.js";
+import { recordingTexts, writeNewFileOf } from "../../shared/recordings/recording-text.js";
 
 type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 
@@ -105,14 +105,9 @@ async function redactFile(word: string, flags: RedactFlags, { out, interrupt }: 
   const options = secretOptions(flags);
   const words = describeRedaction(options);
   const redacted = await judgedEntries(source, options);
-  await writeNewFileOf(output, linesOf(redacted));
+  await writeNewFileOf(output, recordingTexts(redacted.lists()));
   const { covered: pieces } = redacted;
   if (flags.json === true) out.print(jsonLine({ output, covered: pieces, redact: words }));
   else out.print(`${out.style.green("✔")} ${output}: ${count(pieces, "piece")} covered`);
   return exitCodes.clean;
-}
-
-async function* linesOf({ lists }: JudgedEntries): AsyncGenerator<string> {
-  const lines = new RecordingLines();
-  for await (const entries of lists()) yield entries.map((entry) => lines.line(entry)).join("");
 }

@@ -42,7 +42,7 @@ function covered(entry: Entry): Entry {
 }
 
 /** Encodes the lines of a recording in order. */
-export class RecordingLines {
+class RecordingLines {
   readonly #hash = createHash("sha256");
 
   /** The next line. */
@@ -52,6 +52,14 @@ export class RecordingLines {
     this.#hash.update(line);
     return line;
   }
+}
+
+/** The text of a recording, one list of lines at a time. */
+export async function* recordingTexts(
+  lists: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
+): AsyncGenerator<string> {
+  const lines = new RecordingLines();
+  for await (const entries of lists) yield entries.map((entry) => lines.line(entry)).join("");
 }
 
 /**
