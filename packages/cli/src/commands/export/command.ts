@@ -152,7 +152,6 @@ function reportOn({ title, conversation, lineOf }: Exported): CheckReport {
 
 async function chosen(recorded: RecordedConversation, pace: Pace, filter: string): Promise<Exported> {
   const { entries, conversation } = recorded;
-  const header = entries.find((entry) => entry.k === "hdr");
   const matches = readFilter(filter);
   const rows: Row[] = [];
   for (const row of conversation.rows) {
@@ -166,7 +165,7 @@ async function chosen(recorded: RecordedConversation, pace: Pace, filter: string
     filter === ""
       ? entries
       : entries.flatMap((entry) => (entry.k === "hdr" ? [entry] : [kept.get(entry)].flatMap(withVerdicts)));
-  return { ...recorded, entries: lines, header, rows };
+  return { ...recorded, entries: lines, rows };
 }
 
 function withVerdicts(row: Row | undefined): readonly Entry[] {

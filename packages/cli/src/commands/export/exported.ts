@@ -15,7 +15,6 @@ type HttpExchange = NonNullable<Row["exchange"]>;
 
 /** A recording and its selected rows. */
 export interface Exported extends RecordedConversation {
-  readonly header: HeaderEntry | undefined;
   readonly rows: readonly Row[];
 }
 

@@ -1,12 +1,5 @@
 import { methods } from "@parlance/mcp/protocol";
-import {
-  Conversation,
-  compareConversations,
-  type Entry,
-  EntryWriter,
-  type HeaderEntry,
-  targetOf,
-} from "@parlance/wire";
+import { Conversation, compareConversations, type Entry, EntryWriter, targetOf } from "@parlance/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { withKeptToken } from "../../shared/client/sign-in.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -151,7 +144,7 @@ async function beClient(
   invocation: Invocation,
 ): Promise<number> {
   const { out, err, interrupt } = invocation;
-  const header = newHeader(target, parentOf(recorded));
+  const header = newHeader(target, recorded.header);
   const sent = recorded.conversation.rows.filter(({ from, frame }) => from === "client" && frame !== undefined);
   const clock = new ReplayClock(sent.at(-1)?.at ?? 0, times);
   const path = record ?? (ui === true ? newRecordingPath(serverName([target.title]), process.env) : undefined);
@@ -209,10 +202,6 @@ function stillOpenLines(
       return isSame ? [`${style.yellow("!")} still no answer: ${messageText(method, targetOf(params), value)}`] : [];
     });
   });
-}
-
-function parentOf({ entries }: RecordedConversation): HeaderEntry | undefined {
-  return entries.find((entry) => entry.k === "hdr");
 }
 
 /** The options of replaying a client against a server. */

@@ -76,6 +76,7 @@ function noRecording(path: string, damages: readonly RecordingDamage[]): Failure
 export interface RecordedConversation {
   /** The name of the recording. */
   readonly title: string;
+  readonly header: HeaderEntry | undefined;
   readonly entries: readonly Entry[];
   readonly conversation: Conversation;
   /** The address of the file, relative to where the command runs. */
@@ -103,7 +104,8 @@ export async function recordedConversation(
       conversation.push(entry);
     }
   conversation.finish();
-  return { title, entries, conversation, uri, lineOf: lines.of };
+  const header = entries.find((entry) => entry.k === "hdr");
+  return { title, header, entries, conversation, uri, lineOf: lines.of };
 }
 
 /** The result of the first pass over a recording. */
