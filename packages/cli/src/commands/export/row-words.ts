@@ -1,11 +1,11 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject } from "@parlance/mcp/protocol";
-import { bytesOf, latencyOf, literalOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
+import { bytesOf, latencyOf, type Row, sizeOf, targetOf, type WireMessage } from "@parlance/wire";
 import { ruleWords } from "../../shared/output/conversation-rows.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
+import { indentedLines } from "../recordings/frame-detail.js";
 
 type Frame = WireMessage["frame"];
-type JsonNode = NonNullable<WireMessage["node"]>;
 
 /** The texts of a row, all safe to print. */
 export interface RowWords {
@@ -81,26 +81,11 @@ function decode(bytes: Uint8Array = new Uint8Array(0)): string {
   return new TextDecoder().decode(bytes.subarray(0, longest)).trimEnd();
 }
 
-/** A frame as indented JSON with its original spelling; undefined if it is not JSON. Control characters stay. */
-export function prettyFrame(frame: Frame): string | undefined {
-  const { json } = frame;
+/** A frame as indented JSON with its original spelling; undefined if it is not JSON. Control characters of a plain frame stay. */
+export function prettyFrame({ json, bytes }: Frame): string | undefined {
   if (json.isPlain) return JSON.stringify(json.value, undefined, 2);
-  return json.root && prettyNode(json.root, frame.bytes, "");
-}
-
-function prettyNode(node: JsonNode, bytes: Uint8Array, indent: string): string {
-  const deeper = `${indent}  `;
-  if (node.kind === "object" && node.members.length > 0) {
-    const members = node.members.map(({ keyStart, keyEnd, value }) => {
-      const key = literalOf({ start: keyStart, end: keyEnd }, bytes);
-      return `${deeper}${key}: ${prettyNode(value, bytes, deeper)}`;
-    });
-    return `{\n${members.join(",\n")}\n${indent}}`;
-  }
-  if (node.kind === "array" && node.elements.length > 0) {
-    const elements = node.elements.map((element) => `${deeper}${prettyNode(element, bytes, deeper)}`);
-    return `[\n${elements.join(",\n")}\n${indent}]`;
-  }
-  if (node.kind === "object") return "{}";
-  return node.kind === "array" ? "[]" : literalOf(node, bytes);
+  if (json.root === undefined) return undefined;
+  return indentedLines(json.root, bytes)
+    .map(({ text }) => text)
+    .join("\n");
 }

@@ -183,17 +183,23 @@ interface Highlight {
   readonly label: string;
 }
 
-/**
- * An indented JSON text with the original spelling of names, numbers and strings, the original order of members, and duplicate
- * members. Lines with highlighted bytes are marked.
- */
+/** An indented JSON text, in which lines with highlighted bytes are marked. */
 function jsonLines(root: JsonNode, bytes: Uint8Array, highlights: readonly Highlight[], style: Style): string[] {
-  const lines: Line[] = [];
-  write({ node: root, depth: 0, lead: "", leadAt: root.start, trail: "" }, bytes, lines);
+  const lines = indentedLines(root, bytes);
   return lines.map(({ text, range }) => {
     const labels = highlights.filter((highlight) => innermost(highlight, range, lines)).map(({ label }) => label);
     return labels.length === 0 ? text : `${style.red(text)}  ${style.red(`◀ ${[...new Set(labels)].join(" ")}`)}`;
   });
+}
+
+/**
+ * An indented JSON text with the original spelling of names, numbers and strings, the original order of members, and duplicate
+ * members. Control characters are escaped.
+ */
+export function indentedLines(root: JsonNode, bytes: Uint8Array): readonly Line[] {
+  const lines: Line[] = [];
+  write({ node: root, depth: 0, lead: "", leadAt: root.start, trail: "" }, bytes, lines);
+  return lines;
 }
 
 interface Line {
@@ -244,6 +250,5 @@ function literal(
 /** Whether a highlight belongs to this line: one of a whole object is at its first line. */
 function innermost({ range: [start, end] }: Highlight, [from, to]: ByteRange, lines: readonly Line[]): boolean {
   const first = lines.find((line) => line.range[1] > start && line.range[0] < Math.max(end, start + 1));
-  const isFirst = first !== undefined && first.range[0] === from && first.range[1] === to;
-  return isFirst;
+  return first !== undefined && first.range[0] === from && first.range[1] === to;
 }
