@@ -2,13 +2,8 @@ import { isObject, methods } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "@parlance/wire";
 import { usageFailure } from "../../shared/failure.js";
 import { escapeHidden } from "../../shared/output/json-lines.js";
+import { carried } from "../replay/client-player.js";
 import { chosenOperations, commandOf, type Exported } from "./exported.js";
-
-/** Values in results that differ between runs, and where the next request repeats them. */
-const carried = [
-  { result: "requestState", param: "requestState" },
-  { result: "nextCursor", param: "cursor" },
-] as const;
 
 /** A vitest file that sends the recorded requests and expects the recorded results. */
 export function toVitest(exported: Exported): string {

@@ -13,7 +13,7 @@ import {
   significant,
   type WireMessage,
 } from "@parlance/wire";
-import { replaced } from "../../shared/faults/faulty-stream.js";
+import { type Replacement, replaced } from "../../shared/faults/faulty-stream.js";
 import type { ReplayClock } from "./replay-clock.js";
 
 type WireSession = Conversation["sessions"][number];
@@ -24,10 +24,10 @@ const aftermath = 100;
 /** Milliseconds to wait for responses that no request is paired with. */
 const patience = 1_000;
 
-/** Values that a client must send back: their places in responses and in requests. */
-const carried = [
-  { result: "requestState", pointer: "/params/requestState" },
-  { result: "nextCursor", pointer: "/params/cursor" },
+/** Values that a client must send back: their members in results, and in the params of the next request. */
+export const carried = [
+  { result: "requestState", param: "requestState" },
+  { result: "nextCursor", param: "cursor" },
 ] as const;
 
 const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
@@ -172,13 +172,10 @@ export class ClientPlayer {
     return reply;
   }
 
-  #brought({
-    node,
-    params,
-  }: WireMessage): readonly { readonly range: readonly [number, number]; readonly text: string }[] {
-    return carried.flatMap(({ pointer }) => {
-      const at = nodeAt(node, pointer);
-      const recorded = params[pointer.slice("/params/".length)];
+  #brought({ node, params }: WireMessage): readonly Replacement[] {
+    return carried.flatMap(({ param }) => {
+      const at = nodeAt(node, `/params/${param}`);
+      const recorded = params[param];
       const live = typeof recorded === "string" ? this.#states.get(recorded) : undefined;
       return at === undefined || live === undefined ? [] : [{ range: [at.start, at.end], text: JSON.stringify(live) }];
     });
