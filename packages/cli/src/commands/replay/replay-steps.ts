@@ -20,6 +20,9 @@ export interface ReplayStep {
   readonly actions: ReplayAction[];
 }
 
+/** A step with a message of the client. */
+export type TriggeredStep = ReplayStep & { readonly trigger: WireMessage };
+
 /** The steps of a recording, in the order of their triggers. */
 export function replaySteps({ rows, sessions }: Conversation): readonly ReplayStep[] {
   const schedulers = new Map(sessions.map((session) => [session, new StepScheduler(session)]));

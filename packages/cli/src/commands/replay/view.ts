@@ -12,16 +12,16 @@ export function playedLines(
   { matching, mismatches, played }: ServerPlayer,
   style: Style,
 ): { readonly lines: readonly string[]; readonly isSame: boolean } {
-  const unused = matching.unused.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
-  const repeated = matching.repeated.flatMap(({ trigger }) => (trigger === undefined ? [] : [trigger]));
+  const unused = matching.unused.map(({ trigger }) => messageWords(trigger));
+  const repeated = matching.repeated.map(({ trigger }) => messageWords(trigger));
   const unmatched = mismatches.filter(({ is }) => is === "unmatched");
   const otherwise = mismatches.filter(({ is }) => is === "answered differently");
   const isSame = mismatches.length + unused.length + repeated.length === 0;
   const mark = isSame ? style.green("✔") : style.yellow("!");
   const lines = [
     `${mark} ${count(played, "message")} of the client matched the recording`,
-    ...told("never said", unused.map(messageWords)),
-    ...told("sent more often than recorded", repeated.map(messageWords)),
+    ...told("never said", unused),
+    ...told("sent more often than recorded", repeated),
     ...told(
       "not in the recording",
       unmatched.map(({ message, recorded }) => `${textOf(message)}${nearestWords(recorded)}`),
