@@ -5,10 +5,10 @@ import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
 import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply, type WireMessage } from "@parlance/wire";
 import { LiveConversation } from "../../shared/client/live-conversation.js";
-import type { Observation } from "../../shared/client/observed-target.js";
+import { exitWords, type Observation } from "../../shared/client/observed-target.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import { messageOf, toFailure, usageFailure } from "../../shared/failure.js";
 import type { FrameRow } from "../../shared/output/conversation-rows.js";
 import { observedLines, rawTransport, replyFailure } from "../../shared/target/raw-client.js";
 import { type Route, routeTo } from "../../shared/target/route.js";
@@ -20,10 +20,11 @@ import type { SendView } from "./view.js";
 export interface SendOptions {
   /** The version of a handshake before the bytes; undefined for no handshake. */
   readonly opening: string | undefined;
-  /** Milliseconds to wait for messages; undefined to wait until the connection is idle. */
+  /** The exact milliseconds to wait for messages; undefined to wait until the connection is idle. */
   readonly wait: number | undefined;
-  /** Milliseconds to wait for a response. */
+  /** The maximum milliseconds to wait for a response, also if messages keep coming. */
   readonly timeout: number;
+  /** Aborted when the user interrupts. */
   readonly stop: AbortSignal;
   readonly view: SendView;
   readonly traffic: RawTraffic;
@@ -40,8 +41,9 @@ async function sendOnChannel(
   target: Target,
   route: Extract<Route, { kind: "channel" }>,
   bytes: Uint8Array,
-  { opening, wait, timeout, stop, view, traffic }: SendOptions,
+  options: SendOptions,
 ): Promise<void> {
+  const { opening, timeout, stop, view, traffic } = options;
   const stderr = new TextLines((text) => traffic.observe({ kind: "stderr", at: traffic.now, text }));
   const channel = route.dial({
     onStderr: (chunk) => stderr.push(chunk),
@@ -71,13 +73,12 @@ async function sendOnChannel(
     await client.send(bytes);
     if (write !== undefined && bytes.length > 0 && bytes.at(-1) !== newline)
       view.remark("no newline ends this: a server on stdio waits for one (--line adds it)");
-    await traffic.silence.until({ wait, timeout, isOwed: traffic.isOwed, stop });
+    await traffic.silence.until(options, traffic.isOwed);
   } finally {
     await client.close();
     stderr.end();
-    const { exit } = channel;
-    const text = exit?.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit?.signal}`;
-    if (exit !== undefined) traffic.observe({ kind: "life", at: traffic.now, text });
+    const text = exitWords(channel, "");
+    if (text !== undefined) traffic.observe({ kind: "life", at: traffic.now, text });
   }
   requireReached(target, traffic);
 }
@@ -104,20 +105,16 @@ function handshakeIn(version: string): readonly [request: string, initialized: s
 function requireReached(target: Target, { error, conversation }: RawTraffic): void {
   if (error === undefined || conversation.recent.some(({ from }) => from === "server")) return;
   const failure = target.kind === "url" ? toFailureAtUrl(error, "opening") : toFailure(error, "opening");
-  const { message, seen, remedy } = failure;
-  throw new Failure(message, {
-    exitCode: exitCodes.unreachable,
-    seen: target.kind === "command" ? [] : seen, // Its stderr has been printed.
-    remedy,
-    cause: error,
-  });
+  // The stderr of a command has been printed.
+  throw failure.with({ exitCode: exitCodes.unreachable, ...(target.kind === "command" && { seen: [] }) });
 }
 
 async function sendOverHttp(
   { url, headers }: Extract<Route, { kind: "http" }>,
   bytes: Uint8Array,
-  { opening, wait, timeout, stop, view, traffic }: SendOptions,
+  options: SendOptions,
 ): Promise<void> {
+  const { opening, timeout, stop, view, traffic } = options;
   let silence = new IdleWatch();
   let body = new TextLines(() => undefined);
   let isClosing = false;
@@ -137,11 +134,11 @@ async function sendOverHttp(
     },
     onFrame: (tapped) => (isClosing ? undefined : traffic.see(tapped)),
   });
-  const untilQuiet = async ({ status, statusText, headers: ofResponse }: Response): Promise<void> => {
-    view.head({ status, statusText, headers: [...ofResponse] }, traffic.now);
+  const untilQuiet = async (response: Response): Promise<void> => {
+    view.head(response, traffic.now);
     silence = new IdleWatch();
     body = new TextLines((line) => view.body(line, traffic.now));
-    await silence.until({ wait, timeout, isOwed: true, stop });
+    await silence.until(options, true);
   };
   const post = async (frame: Uint8Array | string): Promise<RawReply> => {
     const reply = await client.send(frame, undefined, { read: untilQuiet });
@@ -165,20 +162,8 @@ async function sendOverHttp(
 /** Milliseconds without a message after which the connection counts as idle. */
 const quiet = 1_000;
 
-/** How long to wait for messages. */
-export interface Listening {
-  /** The exact milliseconds to wait. Default: until the connection is idle. */
-  readonly wait: number | undefined;
-  /** The maximum milliseconds to wait, also for the first message or if messages keep coming. */
-  readonly timeout: number;
-  /** Whether a response is due: then the connection is not idle before it. */
-  readonly isOwed: boolean;
-  /** Aborted when the user interrupts. */
-  readonly stop: AbortSignal;
-}
-
 /** Waits until a connection is idle. */
-export class IdleWatch {
+class IdleWatch {
   readonly #over = new AbortController();
   #quiet: NodeJS.Timeout | undefined;
   #hasCome = false;
@@ -194,8 +179,11 @@ export class IdleWatch {
     this.#over.abort();
   }
 
-  /** Resolves when the wait is over. Call it once. */
-  async until({ wait, timeout, isOwed, stop }: Listening): Promise<void> {
+  /**
+   * Resolves when the wait is over. Call it once.
+   * @param isOwed whether a response is due: then the connection is not idle before it
+   */
+  async until({ wait, timeout, stop }: SendOptions, isOwed: boolean): Promise<void> {
     const { signal } = this.#over;
     const end = (): void => this.end();
     // Not `AbortSignal.timeout` in `AbortSignal.any`: without another reference, Node 20 may garbage-collect them before they
@@ -235,8 +223,7 @@ async function bytesOf(word: string): Promise<Uint8Array> {
   try {
     return readFileSync(word.slice(1));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw usageFailure(`${word.slice(1)} cannot be read: ${why}`, "after @ comes the path of a file");
+    throw usageFailure(`${word.slice(1)} cannot be read: ${messageOf(error)}`, "after @ comes the path of a file");
   }
 }
 

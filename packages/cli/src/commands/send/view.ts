@@ -7,20 +7,14 @@ import { headingRow } from "../../shared/output/rows.js";
 import type { Output } from "../../shared/output/terminal.js";
 import { observationRows, observationValues } from "../talk/view.js";
 
-/** The head of an HTTP response. */
-export interface ResponseHead {
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: readonly (readonly [string, string])[];
-}
-
 /** The output of `parlance send`. */
 export interface SendView {
   begin(): void;
   observe(observation: Observation): void;
   /** Shows raw bytes, with `--hex`. */
   bytes(from: Sender, at: number, chunk: Uint8Array): void;
-  head(head: ResponseHead, at: number): void;
+  /** Shows the head of an HTTP response. */
+  head(response: Response, at: number): void;
   /** Shows a line of the body of an HTTP response. */
   body(line: string, at: number): void;
   /** Shows a notice. */
@@ -54,7 +48,9 @@ export function sendText(out: Output, { hex, bodies }: SendLook): SendView {
     },
     head({ status, statusText, headers }) {
       const words = `${status} ${statusText}`.trim();
-      const lines = [`HTTP ${words}`, ...headers.map(([name, value]) => `${name}: ${value}`)].flatMap(visibleLines);
+      const lines = [`HTTP ${words}`, ...Array.from(headers, ([name, value]) => `${name}: ${value}`)].flatMap(
+        visibleLines,
+      );
       print(...lines.map((line, index) => " ".repeat(indent) + (index === 0 ? style.bold(line) : style.dim(line))));
     },
     body(line) {
@@ -83,7 +79,8 @@ export function sendJson(out: Output, { hex }: SendLook): SendView {
     bytes(from, at, chunk) {
       if (hex) print({ kind: "bytes", from, at, hex: Buffer.from(chunk).toString("hex") });
     },
-    head: (head, at) => print({ kind: "http", at, ...head }),
+    head: ({ status, statusText, headers }, at) =>
+      print({ kind: "http", at, status, statusText, headers: [...headers] }),
     body: (text, at) => print({ kind: "body", at, text }),
     remark: (text) => print({ kind: "remark", text }),
   };
