@@ -28,17 +28,15 @@ interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #watch: FileWatch;
-  /** Resolves to the changed file; one promise per worker. */
-  #changed: Promise<string>;
-  #resolveChange: (file: string) => void;
+  /** Called with a changed file; each worker has its own. */
+  #onChange: (file: string) => void = () => undefined;
   /** With port 0 the first worker takes a free port, and the next ones keep it. */
   #transport: Transport;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#transport = options.transport;
-    this.#watch = new FileWatch((file) => this.#resolveChange(file));
-    [this.#changed, this.#resolveChange] = promiseOf<string>();
+    this.#watch = new FileWatch((file) => this.#onChange(file));
   }
 
   /** Resolves when the user or the host ends it. */
@@ -52,7 +50,9 @@ export class Supervisor {
   /** Serves until the module changes (true), or until the user or the host ends it (false). */
   async #serve(over: Promise<undefined>): Promise<boolean> {
     const { path, interrupt, relay, onEvent } = this.#options;
-    [this.#changed, this.#resolveChange] = promiseOf<string>();
+    const changed = new Promise<string>((resolve) => {
+      this.#onChange = resolve;
+    });
     const since = Date.now();
     const worker = new WorkerProcess(path, this.#transport);
     interrupt.force.addEventListener("abort", worker.kill);
@@ -61,7 +61,7 @@ export class Supervisor {
       this.#watch.follow([resolve(path), ...report.files], { since, all: report.kind === "failed" });
       this.#tell(report, worker);
     }
-    const file = report === undefined ? undefined : await Promise.race([this.#changed, over]);
+    const file = report === undefined ? undefined : await Promise.race([changed, over]);
     if (file !== undefined) onEvent({ kind: "changed", file });
     relay?.hold();
     await worker.end();
@@ -88,14 +88,6 @@ export class Supervisor {
   }
 }
 
-function promiseOf<Value>(): [Promise<Value>, (value: Value) => void] {
-  let settle: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((resolve) => {
-    settle = resolve;
-  });
-  return [promise, settle];
-}
-
 /** Milliseconds that a worker with running calls gets to exit. */
 const endGrace = 2_000;
 
@@ -107,8 +99,9 @@ class WorkerProcess {
   readonly exited: Promise<string>;
   /** The channel on its stdin and stdout; undefined if it serves HTTP. */
   readonly channel: Channel | undefined;
+  /** Whether `end` was called. */
+  isEnding = false;
   readonly #child: ChildProcess;
-  #ending = false;
 
   constructor(path: string, transport: Transport) {
     const isStdio = transport.kind === "stdio";
@@ -133,14 +126,9 @@ class WorkerProcess {
     process.on("exit", this.kill);
   }
 
-  /** Whether `end` was called. */
-  get isEnding(): boolean {
-    return this.#ending;
-  }
-
   /** Closes its input, and kills it if it does not exit in time. */
   async end(): Promise<void> {
-    this.#ending = true;
+    this.isEnding = true;
     this.#child.stdin?.end();
     if (this.#child.connected) this.#child.disconnect();
     const timer = setTimeout(this.kill, endGrace);
