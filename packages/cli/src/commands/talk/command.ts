@@ -51,9 +51,9 @@ async function talk({ target: word }: TargetWords, flags: TalkFlags, invocation:
   for (const [index, revision] of asked.entries()) {
     const staysOpen = flags.once !== true && index === asked.length - 1;
     const options = { target, calls, flags, view, invocation, revision };
-    const { outcome, isDone } = await hold(options, staysOpen ? before : undefined);
+    const outcome = await hold(options, staysOpen ? before : undefined);
     before.push(outcome);
-    if (invocation.interrupt.stop.aborted) return isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
+    if (invocation.interrupt.stop.aborted) return outcome.isDone ? exitCodeOf(before) : invocation.interrupt.exitCode;
   }
   if (flags.once === true && before.length > 1) view.compare(before);
   return exitCodeOf(before);
@@ -75,12 +75,6 @@ interface TalkOptions {
   readonly revision: string | undefined;
 }
 
-/** The outcome of a conversation, and whether all its lists and calls have completed. */
-interface Held {
-  readonly outcome: TalkOutcome;
-  readonly isDone: boolean;
-}
-
 /**
  * Holds one conversation, from the start of the server to its exit. With `before`, the outcomes of earlier conversations, it stays
  * open after the last call.
@@ -88,7 +82,7 @@ interface Held {
 async function hold(
   { target, calls, flags, view, invocation, revision }: TalkOptions,
   before: readonly TalkOutcome[] | undefined,
-): Promise<Held> {
+): Promise<TalkOutcome> {
   const { err, interrupt } = invocation;
   const observed = new ObservedTarget(target, {
     interrupt,
@@ -100,7 +94,7 @@ async function hold(
   const outcomeSoFar = (): TalkOutcome => {
     const { conversation, now: duration, ended } = observed;
     const { tally, opening } = conversation;
-    return { asked: revision, spoken: client?.revision, tally, opening, duration, ended, failure };
+    return { asked: revision, spoken: client?.revision, tally, opening, duration, ended, failure, isDone };
   };
   view.begin(revision);
   try {
@@ -125,5 +119,5 @@ async function hold(
   if (failure !== undefined && !interrupt.stop.aborted) printFailure(failure, err);
   const outcome = outcomeSoFar();
   view.end(outcome);
-  return { outcome, isDone };
+  return outcome;
 }

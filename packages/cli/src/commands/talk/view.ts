@@ -41,6 +41,8 @@ export interface TalkOutcome {
   /** How the server's process ended. */
   readonly ended: string | undefined;
   readonly failure: Failure | undefined;
+  /** Whether all lists and calls have completed. */
+  readonly isDone: boolean;
 }
 
 /** Prints conversations as text. */
