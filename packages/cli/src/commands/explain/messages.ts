@@ -16,12 +16,15 @@ type NotificationMethod = (typeof notifications)[keyof typeof notifications];
 export function explainMessage(method: Method | NotificationMethod): Explanation {
   const topic = isRequest(method) ? "request" : "notification";
   const { says, needs, page, result }: MessageNote = notes[method];
-  const { byClient, byServer, version } = sendersOf(`${topic}s`, method);
+  const kind = `${topic}s` as const;
+  const byClient = versionsWhere((revision) => revision[kind].client.has(method));
+  const byServer = versionsWhere((revision) => revision[kind].server.has(method));
+  const newest = [...byClient, ...byServer].toSorted().at(-1) ?? latest.version;
   const inside = versionsWhere(({ inputRequests }) => inputRequests.has(method));
-  const isOfClient = byClient.includes(version);
+  const isOfClient = byClient.includes(newest);
   const example: WireExample = {
     from: isOfClient ? "client" : "server",
-    raw: JSON.stringify(exampleOf(method, messagesOf(version))),
+    raw: JSON.stringify(exampleOf(method, messagesOf(newest))),
   };
   const answer: WireExample = {
     from: isOfClient ? "server" : "client",
@@ -39,7 +42,7 @@ export function explainMessage(method: Method | NotificationMethod): Explanation
       "at fault": faults[topic],
     }),
     wire: topic === "request" ? [example, answer] : [example],
-    spec: [specPage(version, page)],
+    spec: [specPage(newest, page)],
   };
 }
 
@@ -59,20 +62,6 @@ export function exampleOf(method: Method | NotificationMethod, messages: Message
 
 function isRequest(method: string): method is Method {
   return Object.hasOwn(requestNotes, method);
-}
-
-interface Senders {
-  readonly byClient: readonly string[];
-  readonly byServer: readonly string[];
-  /** The newest version with the message. */
-  readonly version: string;
-}
-
-function sendersOf(kind: "requests" | "notifications", method: string): Senders {
-  const byClient = versionsWhere((revision) => revision[kind].client.has(method));
-  const byServer = versionsWhere((revision) => revision[kind].server.has(method));
-  const version = [...byClient, ...byServer].toSorted().at(-1) ?? latest.version;
-  return { byClient, byServer, version };
 }
 
 function sides(byClient: readonly string[], byServer: readonly string[]): string {
