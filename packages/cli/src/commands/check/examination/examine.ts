@@ -204,7 +204,8 @@ class RevisionExamination {
 
   /** The result of a probe; undefined if it does not apply. */
   async #ask(probe: Probe, subject: Subject): Promise<ProbeResult | undefined> {
-    if (this.#options.signal.aborted || probe.applies?.(this.#revision, subject.transport) === false) return undefined;
+    if (this.#options.signal.aborted || probe.applies?.(this.#revision, subject.client.transport) === false)
+      return undefined;
     this.#options.onProgress?.(`${this.#revision.version}: ${probe.id} ${probe.demands}`);
     const first = this.#lastFrame + 1;
     return this.#result(probe, await probe.ask(subject), first);

@@ -22,7 +22,7 @@ import type { WantedCall } from "../../../shared/client/tool-arguments.js";
 /** A request to a server, with the judgement of the response and the sentence that requires it. */
 export interface Probe extends Requirement {
   /** The revisions and transports that it applies to. Default: all. */
-  readonly applies?: (revision: Revision, transport: Subject["transport"]) => boolean;
+  readonly applies?: (revision: Revision, transport: RawClient["transport"]) => boolean;
   /** Whether it ends the conversation, so that the next probe needs a new one. */
   readonly endsConversation?: true;
   /** Whether it works without a token on a server that requires one. */
@@ -105,6 +105,7 @@ export interface ToolCall {
 
 /** A server in one revision, while it is examined. */
 export class Subject {
+  readonly client: RawClient;
   readonly revision: Revision;
   readonly messages: Messages;
   /** The capabilities that it has advertised. */
@@ -113,14 +114,13 @@ export class Subject {
   readonly access: Access | undefined;
   /** The calls that the user wants, beside those that need no asking. */
   readonly wanted: readonly WantedCall[];
-  readonly #client: RawClient;
   #lastId = 100;
   /** The number of calls of each tool. */
   readonly #calls = new Map<unknown, number>();
   #openingStatus: number | undefined;
 
   constructor(client: RawClient, messages: Messages, access?: Access, wanted: readonly WantedCall[] = []) {
-    this.#client = client;
+    this.client = client;
     this.access = access;
     this.wanted = wanted;
     this.messages = messages;
@@ -132,30 +132,11 @@ export class Subject {
     };
   }
 
-  get transport(): RawClient["transport"] {
-    return this.#client.transport;
-  }
-
-  /** The id of the HTTP session; undefined if the server did not set one. */
-  get sessionId(): string | undefined {
-    return this.#client.sessionId;
-  }
-
   /** Whether the server advertises a capability. */
   offers(capability: string): boolean {
     let value: unknown = this.capabilities;
     for (const name of capability.split(".")) value = isObject(value) ? value[name] : undefined;
     return value !== undefined && value !== false;
-  }
-
-  /** The responses without an id so far. */
-  get responsesWithoutId(): readonly JsonObject[] {
-    return this.#client.responsesWithoutId;
-  }
-
-  /** Sends a text unchanged, or the bytes of a frame in pieces. */
-  send(frame: string | readonly Uint8Array[], id?: string | number, request?: RawRequest): Promise<RawReply> {
-    return this.#client.send(frame, id, request);
   }
 
   /** Sends a request with everything that the revision requires of every request. */
@@ -165,7 +146,7 @@ export class Subject {
     id: string | number = this.nextId(),
     http?: RawRequest,
   ): Promise<RawReply> {
-    return this.send(this.request(id, method, params), id, http);
+    return this.client.send(this.request(id, method, params), id, http);
   }
 
   /** Calls a tool, and asks for its progress: the rules on that are for servers that send some. */
@@ -187,7 +168,7 @@ export class Subject {
   }
 
   notify(method: string, params: JsonObject = {}): Promise<RawReply> {
-    return this.send(this.notification(method, params));
+    return this.client.send(this.notification(method, params));
   }
 
   /** The text of a notification as `notify` sends it. */
@@ -259,8 +240,8 @@ export class Subject {
     if (!isStateless && protocolVersion !== version) return failed(`it settles on ${quoted(protocolVersion)}`);
     if (isObject(result.capabilities)) this.capabilities = result.capabilities;
     if (isStateless) return passed;
-    this.#client.useVersion(version);
-    await this.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
+    this.client.useVersion(version);
+    await this.client.send(JSON.stringify({ jsonrpc: "2.0", method: notifications.initialized }));
     return passed;
   }
 

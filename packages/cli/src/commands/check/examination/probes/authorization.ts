@@ -155,7 +155,7 @@ export const authorizationProbes: readonly Probe[] = [
     page: onAccess,
     applies: (revision, transport) => asResourceServer(revision, transport) && revision.facts.httpBinding === "session",
     ask: (subject) => {
-      if (subject.sessionId === undefined) return Promise.resolve(skipped("the server keeps no sessions"));
+      if (subject.client.sessionId === undefined) return Promise.resolve(skipped("the server keeps no sessions"));
       return ofProtected(subject, () => refuses(subject, subject.access?.otherUser, "--other-token-env gives none"));
     },
   },
@@ -272,7 +272,7 @@ async function metadataOf(subject: Subject, refusal: Refusal): Promise<readonly 
   const found: Metadata[] = [];
   for (const place of metadataPlaces(url, refusal).filter(({ origin }) => origin === url.origin)) {
     const headers = { accept: "application/json", authorization: "", ...withoutMcp };
-    const { http } = await subject.send("", undefined, { method: "GET", url: place.href, headers });
+    const { http } = await subject.client.send("", undefined, { method: "GET", url: place.href, headers });
     const value = http?.status === 200 ? parsedObject(http.text) : undefined;
     if (value !== undefined) found.push({ place, value });
   }

@@ -81,8 +81,8 @@ export const httpProbes: readonly Probe[] = [
     applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
     endsConversation: true,
     async ask(subject) {
-      if (subject.sessionId === undefined) return skipped("the server keeps no sessions");
-      const { http: { status: ended = 0 } = {} } = await subject.send("", undefined, { method: "DELETE" });
+      if (subject.client.sessionId === undefined) return skipped("the server keeps no sessions");
+      const { http: { status: ended = 0 } = {} } = await subject.client.send("", undefined, { method: "DELETE" });
       if (ended < 200 || ended >= 300) return skipped(`clients cannot end sessions: the status is ${ended}`);
       const status = await statusOf(subject, {});
       return status === 404 ? passed : failed(`the status is ${status}, expected 404`);
@@ -128,7 +128,7 @@ export const httpProbes: readonly Probe[] = [
     page: "basic/transports#listening-for-messages-from-the-server",
     applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
     async ask(subject) {
-      const { http: { status = 0 } = {} } = await subject.send("", undefined, { method: "GET" });
+      const { http: { status = 0 } = {} } = await subject.client.send("", undefined, { method: "GET" });
       return status === 200 || status === 405 ? passed : failed(`the status is ${status}, expected 200 or 405`);
     },
   },
@@ -141,7 +141,7 @@ export const httpProbes: readonly Probe[] = [
     page: "basic/transports#session-management",
     applies: ({ facts }, transport) => transport === "http" && facts.httpBinding === "session",
     async ask(subject) {
-      if (subject.sessionId === undefined) return skipped("the server keeps no sessions");
+      if (subject.client.sessionId === undefined) return skipped("the server keeps no sessions");
       const status = await statusOf(subject, { headers: { [mcpHeaders.session]: "parlance-no-such-session" } });
       return status === 404 ? passed : failed(`the status is ${status}, expected 404`);
     },

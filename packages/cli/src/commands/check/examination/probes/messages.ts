@@ -63,13 +63,13 @@ export const messageProbes: readonly Probe[] = [
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? `${jsonRpc}#notification` : onMessages("notifications")(revision),
     async ask(subject) {
-      const before = subject.responsesWithoutId.length;
+      const before = subject.client.responsesWithoutId.length;
       const { http: { status = 0 } = {}, answer } = await subject.notify("notifications/parlance-no-such-thing");
       // Over HTTP a server may refuse it, and say why in an error without an id.
       const isRefused = status >= 400 && answer !== undefined && isErrorWithoutId(answer);
       if (answer !== undefined && !isRefused) return failed(`it was answered with ${describe(answer)}`);
       const after = await subject.stillAnswers();
-      const late = subject.transport === "channel" ? subject.responsesWithoutId[before] : undefined;
+      const late = subject.client.transport === "channel" ? subject.client.responsesWithoutId[before] : undefined;
       return late === undefined ? after : failed(`it was answered with ${describe(late)}`);
     },
   },
@@ -79,10 +79,10 @@ export const messageProbes: readonly Probe[] = [
     demands: "Invalid JSON gets a parse error, or no response, and does not end the connection",
     ...everyCallIsAnswered,
     async ask(subject) {
-      const before = subject.responsesWithoutId.length;
-      await subject.send('{"jsonrpc":"2.0","id":"broken","method":"ping"');
+      const before = subject.client.responsesWithoutId.length;
+      await subject.client.send('{"jsonrpc":"2.0","id":"broken","method":"ping"');
       const after = await subject.stillAnswers();
-      const answer = subject.responsesWithoutId[before];
+      const answer = subject.client.responsesWithoutId[before];
       if (after.is === "passed" && isObject(answer?.error) && answer.error.code !== subject.revision.codes.parseError)
         return asNote(failed(`it was answered with ${describe(answer)}`), noCode);
       return after;
@@ -95,7 +95,7 @@ export const messageProbes: readonly Probe[] = [
     ...everyCallIsAnswered,
     async ask(subject) {
       for (const text of ["42", '"text"', "null", "{}", '{"jsonrpc":"2.0","id":1}']) {
-        await subject.send(text);
+        await subject.client.send(text);
         const after = await subject.stillAnswers();
         if (after.is === "failed") return failed(`after ${text}: ${after.says}`);
       }
@@ -112,7 +112,7 @@ export const messageProbes: readonly Probe[] = [
     async ask(subject) {
       const id = subject.nextId();
       const text = subject.request(id, subject.ping).replace('"jsonrpc":"2.0"', '"jsonrpc":"1.0"');
-      const { answer } = await subject.send(text, id);
+      const { answer } = await subject.client.send(text, id);
       return answer !== undefined && "result" in answer ? failed(`it was answered with ${describe(answer)}`) : passed;
     },
   },
@@ -126,7 +126,7 @@ export const messageProbes: readonly Probe[] = [
     async ask(subject) {
       const [one, two] = [subject.nextId(), subject.nextId()];
       const text = `[${subject.request(one, methods.ping)},${subject.request(two, methods.ping)}]`;
-      return expectResult(await subject.send(text, two));
+      return expectResult(await subject.client.send(text, two));
     },
   },
   {
@@ -159,12 +159,12 @@ export const messageProbes: readonly Probe[] = [
     sentence: "Invalid cancellation notifications SHOULD be ignored: Unknown request IDs",
     page: byEra("basic/utilities/cancellation#error-handling", "basic/patterns/cancellation#error-handling"),
     async ask(subject) {
-      const before = subject.responsesWithoutId.length;
+      const before = subject.client.responsesWithoutId.length;
       const params = { requestId: "parlance-never-asked", reason: "examination" };
-      const named = subject.send(subject.notification(notifications.cancelled, params), params.requestId);
+      const named = subject.client.send(subject.notification(notifications.cancelled, params), params.requestId);
       const after = await subject.stillAnswers();
-      const answer = (await soFar(named))?.answer ?? subject.responsesWithoutId[before];
-      const isRefused = subject.transport === "http" && answer !== undefined && isErrorWithoutId(answer);
+      const answer = (await soFar(named))?.answer ?? subject.client.responsesWithoutId[before];
+      const isRefused = subject.client.transport === "http" && answer !== undefined && isErrorWithoutId(answer);
       return answer === undefined || isRefused ? after : failed(`it was answered with ${describe(answer)}`);
     },
   },
@@ -177,7 +177,7 @@ export const messageProbes: readonly Probe[] = [
       const id = subject.nextId();
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: ["a"] });
       const { invalidParams, invalidRequest, methodNotFound } = subject.revision.codes;
-      return expectError(await subject.send(text, id), [invalidParams, invalidRequest, methodNotFound]);
+      return expectError(await subject.client.send(text, id), [invalidParams, invalidRequest, methodNotFound]);
     },
   },
   zeroProbe,
@@ -186,7 +186,7 @@ export const messageProbes: readonly Probe[] = [
       const id = "parlance-\u{1F642}";
       const line = new TextEncoder().encode(`${subject.request(id, subject.ping)}\n`);
       const cut = line.indexOf(firstByteOfFour) + 2;
-      const reply = await subject.send([line.subarray(0, cut), line.subarray(cut)], id);
+      const reply = await subject.client.send([line.subarray(0, cut), line.subarray(cut)], id);
       return echoed(reply, id);
     }),
     applies: (_revision, transport) => transport === "channel",
@@ -202,9 +202,9 @@ function soFar(reply: Promise<RawReply>): Promise<RawReply | undefined> {
 }
 
 async function echoes(subject: Subject, id: string | number): Promise<ProbeOutcome> {
-  const before = subject.responsesWithoutId.length;
+  const before = subject.client.responsesWithoutId.length;
   const reply = await subject.ask(subject.ping, {}, id);
-  const withoutId = subject.responsesWithoutId[before];
+  const withoutId = subject.client.responsesWithoutId[before];
   if (reply.answer === undefined && withoutId !== undefined)
     return failed(`the answer ${withoutId.id === undefined ? "has no id" : "has the id null"}, not ${quoted(id)}`);
   return echoed(reply, id);

@@ -31,7 +31,7 @@ export const openingProbes: readonly Probe[] = [
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: methods.listTools, params: {} });
       const { invalidParams, headerMismatch = 0 } = subject.revision.codes;
       // The header and the body name different revisions; the server may report that first.
-      return expectRefusal(await subject.send(text, id), [invalidParams, headerMismatch]);
+      return expectRefusal(await subject.client.send(text, id), [invalidParams, headerMismatch]);
     },
   },
   {
@@ -46,7 +46,7 @@ export const openingProbes: readonly Probe[] = [
       const request = JSON.parse(subject.request(id, methods.discover)) as { params: { _meta: object } };
       const meta = { ...request.params._meta, [metaKeys.protocolVersion]: "1999-12-31" };
       const text = JSON.stringify({ ...request, params: { _meta: meta } });
-      const reply = await subject.send(text, id, { headers: { "mcp-protocol-version": "1999-12-31" } });
+      const reply = await subject.client.send(text, id, { headers: { "mcp-protocol-version": "1999-12-31" } });
       const { unsupportedProtocolVersion = 0 } = subject.revision.codes;
       const found = expectError(reply, [unsupportedProtocolVersion]);
       const error = reply.answer?.error;
