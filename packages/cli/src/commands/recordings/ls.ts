@@ -12,6 +12,7 @@ import { listRecordings, type RecordingFile } from "../../shared/recordings/find
 import { isLive } from "../../shared/recordings/live.js";
 import { retentionHelp } from "../../shared/recordings/prune-recordings.js";
 import { readRecordingFile } from "../../shared/recordings/read-recording.js";
+import { commandOf } from "../export/exported.js";
 
 const examples = `Examples:
   parlance ls
@@ -79,17 +80,12 @@ async function digestOf(file: RecordingFile): Promise<RecordingDigest> {
     ...file,
     began: header?.t0,
     mode: header?.mode,
-    server: serverOf(header),
+    server: commandOf(header)?.join(" ") ?? header?.server?.url,
     frames: conversation.rows.filter(({ frame }) => frame !== undefined).length,
     violations: conversation.verdicts.filter(({ level }) => level === "must").length,
     damages,
     live: !ended && isLive(header, file.changed),
   };
-}
-
-function serverOf(header: HeaderEntry | undefined): string | undefined {
-  const { cmd, args = [], url } = header?.server ?? {};
-  return cmd === undefined ? url : [cmd, ...args].join(" ");
 }
 
 /** A column between the name and the server of a recording. */
