@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { hasAuthorization, withKeptTokens } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
-import { Failure, toFailure, usageFailure } from "../../shared/failure.js";
+import { Failure, messageOf, toFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../../shared/options.js";
 import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
@@ -142,7 +142,7 @@ async function serveClients(
 function tell(report: Report, err: Output): void {
   if (report.kind !== "fault") return;
   const { error, method } = report;
-  const [why = ""] = (error instanceof Error ? error.message : String(error)).split("\n"); // Every other line is stderr, which is printed on arrival.
+  const [why = ""] = messageOf(error).split("\n"); // Every other line is stderr, which is printed on arrival.
   err.print(...visibleLines(`${method}: ${why}`));
 }
 
@@ -209,16 +209,13 @@ async function listenAt(address: string, served: Servable, options: ListenOption
     if (error instanceof TypeError) {
       throw usageFailure(
         `${address} can be reached from other machines, and the bridge has no authentication`,
-        onlyHere,
+        "listen at 127.0.0.1, behind a proxy that authenticates clients",
       );
     }
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure(`cannot listen at ${address}: ${why}`, {
+    throw new Failure(`cannot listen at ${address}: ${messageOf(error)}`, {
       exitCode: exitCodes.unreachable,
       remedy: "port 0 takes a free port",
       cause: error,
     });
   }
 }
-
-const onlyHere = "listen at 127.0.0.1, behind a proxy that authenticates clients";

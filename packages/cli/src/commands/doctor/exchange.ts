@@ -2,6 +2,7 @@ import { latestHandshake } from "@parlance/mcp";
 import { messagesOf, methods } from "@parlance/mcp/protocol";
 import { EntryWriter, RawHttp, type RawReply, type RawRequest } from "@parlance/wire";
 import { innermost } from "../../shared/client/url-failure.js";
+import { messageOf } from "../../shared/failure.js";
 import type { Header } from "../../shared/target/configured-target.js";
 
 /** The URL, headers and timeout of the requests to an endpoint. */
@@ -44,8 +45,7 @@ export async function send(
 
 /** The reason of a failed exchange. */
 export function reasonOf(error: unknown): string {
-  const inner = innermost(error);
-  return inner instanceof Error ? inner.message : String(inner);
+  return messageOf(innermost(error));
 }
 
 /** The beginning of a body, as evidence; empty for an empty body. */

@@ -6,7 +6,7 @@ import { awaitAftermath } from "../../shared/client/converse.js";
 import { type OfferedList, readList } from "../../shared/client/exercise.js";
 import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { lineFeedRemedy, remedyForSigns } from "../../shared/failure.js";
+import { lineFeedRemedy, messageOf, remedyForSigns } from "../../shared/failure.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
 import type { CheckResult } from "./check.js";
 import type { Examined } from "./examined.js";
@@ -104,7 +104,7 @@ function schemaFault(what: string, schema: unknown, root: "object" | undefined):
     compile(schema, { trust: "peer", ...(root !== undefined && { root }) });
     return [];
   } catch (error) {
-    return [`${what}: ${error instanceof Error ? error.message : String(error)}`];
+    return [`${what}: ${messageOf(error)}`];
   }
 }
 

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
+import { messageOf } from "../../shared/failure.js";
 import type { Check, CheckResult } from "./check.js";
 
 /** The checks of a connection: name resolution, TCP, TLS. */
@@ -77,5 +78,5 @@ function faultOf(error: unknown): CheckResult {
 /** The reason of a failed connection. Node tries every address of a name, and has an error for each. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -1,8 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, usageFailure } from "../../shared/failure.js";
+import { usageFailure } from "../../shared/failure.js";
 import { listenForTaps } from "../../shared/intercept/control-socket.js";
 import { missingAtEnd, Recorder } from "../../shared/recorder/recorder.js";
 import { hostName, newRecordingPath, numberedPath, serverName } from "../../shared/recorder/recording-name.js";
@@ -93,10 +92,10 @@ async function behindProxy(
   interception: Interception | undefined,
 ): Promise<RecordedTarget> {
   if (url.protocol.startsWith("ws")) {
-    throw new Failure(`${title}: the messages on a WebSocket cannot be recorded yet`, {
-      exitCode: exitCodes.usage,
-      remedy: `parlance talk ${title} shows it without a recording`,
-    });
+    throw usageFailure(
+      `${title}: the messages on a WebSocket cannot be recorded yet`,
+      `parlance talk ${title} shows it without a recording`,
+    );
   }
   const recorder = new Recorder({
     path: record ?? newRecordingPath(name ?? hostName(url), process.env),
