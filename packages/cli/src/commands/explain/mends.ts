@@ -6,15 +6,6 @@ export interface Mend {
   readonly code?: string;
 }
 
-const newResponse: Mend = {
-  says: "Take the id from the request as it was parsed: do not convert it, do not count responses, and do not keep it in a variable that calls share. A notification has no id, and no response",
-  code: "send({ jsonrpc: '2.0', id: request.id, result });",
-};
-const onlyDeclared: Mend = { says: "Declare the capability in the result of initialize, or do not use it" };
-const oneLine: Mend = {
-  says: "Write each message with one call of JSON.stringify without indentation, then one line feed",
-  code: 'stream.write(JSON.stringify(message) + "\\n");',
-};
 const ownSchema: Mend = {
   says: "Compare the message with an example of its method, which parlance explain has",
   code: "parlance explain tools/call",
@@ -32,14 +23,6 @@ function listChanged(list: string): Mend {
 const unchangedId: Mend = {
   says: "Take the id from the request as it was parsed; any string and any number is one, also 0",
   code: "if (message.id !== undefined) send({ jsonrpc: '2.0', id: message.id, result });",
-};
-const keepReading: Mend = {
-  says: "Catch what a line throws, where it is read and in each handler, and read the next one",
-  code: "try { message = JSON.parse(line); } catch { return send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }); }",
-};
-const noMessage: Mend = {
-  says: "Refuse what is JSON and no object, and read the next line: null is such",
-  code: "if (message === null || typeof message !== 'object') return send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid Request' } });",
 };
 const everyPage: Mend = {
   says: "Answer with the array of the list, empty if there is nothing, and leave nextCursor out of the last page",
@@ -90,8 +73,14 @@ export const mends: Readonly<Record<string, Mend>> = {
   "XM-2": unchangedId,
   "XM-3": unchangedId,
   "XM-4": noResponse,
-  "XM-5": keepReading,
-  "XM-6": noMessage,
+  "XM-5": {
+    says: "Catch what a line throws, where it is read and in each handler, and read the next one",
+    code: "try { message = JSON.parse(line); } catch { return send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }); }",
+  },
+  "XM-6": {
+    says: "Refuse what is JSON and no object, and read the next line: null is such",
+    code: "if (message === null || typeof message !== 'object') return send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid Request' } });",
+  },
   "XM-7": { says: 'Refuse a message whose jsonrpc is not "2.0" with −32600' },
   "XM-8": {
     says: "Answer each element of an array, or answer initialize with a version that the server knows, not with any that it is asked for: only one revision has batches",
@@ -157,7 +146,10 @@ export const mends: Readonly<Record<string, Mend>> = {
     says: "Write text as UTF-8; a buffer that was cut between two bytes of a character must be joined before it is decoded",
     code: 'stream.setEncoding("utf8");',
   },
-  "S-1": oneLine,
+  "S-1": {
+    says: "Write each message with one call of JSON.stringify without indentation, then one line feed",
+    code: 'stream.write(JSON.stringify(message) + "\\n");',
+  },
   "S-2": {
     says: "Write logs to stderr: stdout belongs to messages, also for libraries and for what starts the server",
     code: 'console.error("ready"); // not console.log',
@@ -174,7 +166,10 @@ export const mends: Readonly<Record<string, Mend>> = {
   },
   "R-3": { says: "Give the request an id; leave the id out if no response is expected" },
   "R-4": { says: "Use a new id for each request, in one counter for the whole session" },
-  "R-5": newResponse,
+  "R-5": {
+    says: "Take the id from the request as it was parsed: do not convert it, do not count responses, and do not keep it in a variable that calls share. A notification has no id, and no response",
+    code: "send({ jsonrpc: '2.0', id: request.id, result });",
+  },
   "R-6": {
     says: "An error is an object with a code and a message, a result is an object",
     code: "send({ jsonrpc: '2.0', id, error: { code: -32603, message: String(error) } });",
@@ -207,7 +202,7 @@ export const mends: Readonly<Record<string, Mend>> = {
   "M-7": ownSchema,
   "C-1": { says: "Ask for what the server has declared in its capabilities alone" },
   "C-2": { says: "Look into the capabilities of the client before the request, and do without if it declares none" },
-  "C-3": onlyDeclared,
+  "C-3": { says: "Declare the capability in the result of initialize, or do not use it" },
   "C-4": { says: "Keep the URIs to which this client has subscribed, and send updates for these alone" },
   "C-5": { says: "Declare logging in the capabilities of the server", code: "capabilities: { logging: {} }" },
   "T-1": {
