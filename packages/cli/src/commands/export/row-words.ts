@@ -8,15 +8,7 @@ import { indentedLines } from "../recordings/frame-detail.js";
 type Frame = WireMessage["frame"];
 
 /** The texts of a row, all safe to print. */
-export interface RowWords {
-  readonly n: string;
-  readonly time: string;
-  readonly from: string;
-  readonly kind: string;
-  readonly what: string;
-  readonly latency: string;
-  readonly size: string;
-}
+type RowWords = Readonly<Record<"n" | "time" | "from" | "kind" | "what" | "latency" | "size", string>>;
 
 /** The text of a row, in the columns of every list of rows. */
 export function rowWords(row: Row): RowWords {
