@@ -177,7 +177,7 @@ export class ClientPlayer {
       const at = nodeAt(node, `/params/${param}`);
       const recorded = params[param];
       const live = typeof recorded === "string" ? this.#states.get(recorded) : undefined;
-      return at === undefined || live === undefined ? [] : [{ range: [at.start, at.end], text: JSON.stringify(live) }];
+      return at === undefined || live === undefined ? [] : [{ at, text: JSON.stringify(live) }];
     });
   }
 
@@ -198,7 +198,7 @@ export class ClientPlayer {
     const id = answer && nodeAt(answer.node, "/id");
     if (answer === undefined || id === undefined) return undefined;
     const { bytes } = answer.frame;
-    const text = replaced(bytes, [{ range: [id.start, id.end], text: JSON.stringify(question.id) }]);
+    const text = replaced(bytes, [{ at: id, text: JSON.stringify(question.id) }]);
     const moved = text.length - bytes.length;
     const { start, end } = answer.node;
     return literalOf({ start, end: end + moved }, text);

@@ -266,11 +266,11 @@ function liveBytes(bytes: Uint8Array, messages: readonly WireMessage[], live: Li
     const token = kind === "ntf" ? nodeAt(node, "/params/progressToken") : undefined;
     if (request === undefined || (token !== undefined && request.progressToken === undefined)) return undefined;
     const ids = ["/params", "/result"].map((holder) => nodeAt(node, `${holder}/_meta/${subscriptionId}`));
-    for (const at of ids) if (at !== undefined) replacements.push({ range: [at.start, at.end], text: request.id });
+    for (const at of ids) if (at !== undefined) replacements.push({ at, text: request.id });
     const id = kind === "ntf" ? undefined : nodeAt(node, "/id");
-    if (id !== undefined) replacements.push({ range: [id.start, id.end], text: likeRecorded(message, request.id) });
+    if (id !== undefined) replacements.push({ at: id, text: likeRecorded(message, request.id) });
     if (token !== undefined && request.progressToken !== undefined)
-      replacements.push({ range: [token.start, token.end], text: request.progressToken });
+      replacements.push({ at: token, text: request.progressToken });
   }
   return replaced(bytes, replacements);
 }

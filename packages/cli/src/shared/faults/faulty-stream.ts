@@ -1,8 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { nodeAt, type Row, type Verdict } from "@parlance/wire";
+import { nodeAt, type Row } from "@parlance/wire";
 import type { Fault, FaultRule } from "./fault.js";
-
-type ByteRange = NonNullable<Verdict["range"]>;
 
 /** The destination of the frames of one direction. */
 export interface FaultySink {
@@ -207,7 +205,7 @@ function withId({ messages }: Row, bytes: Uint8Array, change: (id: string) => st
     bytes,
     messages.flatMap(({ node, id }) => {
       const at = nodeAt(node, "/id");
-      return at === undefined || id === undefined ? [] : [{ range: [at.start, at.end], text: change(id) }];
+      return at === undefined || id === undefined ? [] : [{ at, text: change(id) }];
     }),
   );
 }
@@ -234,9 +232,9 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
   return all;
 }
 
-/** A byte range and the text that replaces it. */
+/** A range of bytes, such as that of a JSON value, and the text that replaces it. */
 export interface Replacement {
-  readonly range: ByteRange;
+  readonly at: { readonly start: number; readonly end: number };
   readonly text: string;
 }
 
@@ -246,10 +244,10 @@ const encoder = new TextEncoder();
 export function replaced(bytes: Uint8Array, replacements: readonly Replacement[]): Uint8Array {
   if (replacements.length === 0) return bytes;
   const parts: Uint8Array[] = [];
-  let at = 0;
-  for (const { range, text } of [...replacements].sort((a, b) => a.range[0] - b.range[0])) {
-    parts.push(bytes.subarray(at, range[0]), encoder.encode(text));
-    at = range[1];
+  let done = 0;
+  for (const { at, text } of [...replacements].sort((a, b) => a.at.start - b.at.start)) {
+    parts.push(bytes.subarray(done, at.start), encoder.encode(text));
+    done = at.end;
   }
-  return Buffer.concat([...parts, bytes.subarray(at)]);
+  return Buffer.concat([...parts, bytes.subarray(done)]);
 }
