@@ -19,14 +19,11 @@ import { childHeader } from "./recording-text.js";
 type ReportOptions = Parameters<typeof reportOf>[0];
 type SecretsOptions = NonNullable<ConstructorParameters<typeof Redaction>[0]>;
 
-type EndEntry = Extract<Entry, { k: "end" }>;
 type RecordingDamage = NonNullable<RecordingItem["damage"]>;
 
 /** A recording that was read to its end. */
 export interface LoadedRecording {
   readonly conversation: Conversation;
-  readonly header: HeaderEntry | undefined;
-  readonly end: EndEntry | undefined;
   readonly damages: readonly RecordingDamage[];
   /** The line of an entry in the file by its number, or of a gap by its time. */
   readonly lineOf: (place: { readonly n: number } | { readonly gapAt: number }) => number | undefined;
@@ -45,8 +42,7 @@ export async function loadRecording(path: string, { stop, onEntry }: LoadOptions
   const conversation = new Conversation();
   const damages: RecordingDamage[] = [];
   const lines = new RecordedLines();
-  let header: HeaderEntry | undefined;
-  let end: EndEntry | undefined;
+  let hasHeader = false;
   for await (const item of readRecordingFile(path, stop)) {
     if (stop.aborted) break;
     if (item.damage !== undefined) {
@@ -54,15 +50,14 @@ export async function loadRecording(path: string, { stop, onEntry }: LoadOptions
       continue;
     }
     const { entry, place } = item;
-    if (entry.k === "hdr") header = entry;
-    if (entry.k === "end") end = entry;
+    if (entry.k === "hdr") hasHeader = true;
     lines.note(entry, place.line);
     conversation.push(entry);
     onEntry?.(entry);
   }
-  if (lines.isEmpty && header === undefined && !stop.aborted) throw noRecording(path, damages);
+  if (lines.isEmpty && !hasHeader && !stop.aborted) throw noRecording(path, damages);
   conversation.finish();
-  return { conversation, header, end, damages, lineOf: lines.of };
+  return { conversation, damages, lineOf: lines.of };
 }
 
 function noRecording(path: string, damages: readonly RecordingDamage[]): Failure {

@@ -2,7 +2,6 @@ import {
   type CheckReport,
   Conversation,
   type compileFilter,
-  type HeaderEntry,
   type RecordingItem,
   type Row,
   reportOf,
@@ -62,7 +61,6 @@ export class TailedRecording {
   /** Functions that print the last existing rows; undefined once they are printed. */
   #held: (() => void)[] | undefined = [];
   readonly #most: number;
-  header: HeaderEntry | undefined;
   ended = false;
 
   constructor(name: string, { matches, most, view }: { matches: RowTest; most: number; view: TailView }) {
@@ -90,7 +88,6 @@ export class TailedRecording {
   take({ entry, damage }: Partial<Pick<RecordingItem, "entry" | "damage">>): void {
     if (damage !== undefined) this.#show(() => this.#view.damage(this.#name, damage.line, damage.says));
     if (entry === undefined) return;
-    if (entry.k === "hdr") this.header = entry;
     if (entry.k === "end") this.ended = true;
     const row = this.#conversation.push(entry);
     if (entry.k === "h" && entry.ph !== "req") this.#lookAgain(entry.x);
