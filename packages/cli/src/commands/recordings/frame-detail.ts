@@ -18,6 +18,8 @@ import { type Style, signs } from "../../shared/output/style.js";
 import type { Output } from "../../shared/output/terminal.js";
 
 type ByteRange = NonNullable<Verdict["range"]>;
+/** A verdict on a range of bytes, which is highlighted. The id of its rule is beside the line. */
+type Highlight = Verdict & { readonly range: ByteRange };
 type Frame = WireMessage["frame"];
 type JsonNode = NonNullable<WireMessage["node"]>;
 type Pending = CheckReport["pending"][number]["pending"];
@@ -32,8 +34,7 @@ interface DetailOptions {
 
 /** Everything about one row: its place, its request or response, its verdicts and its bytes. */
 export function detailLines({ row, pending, hex }: DetailOptions, { style }: Output): readonly string[] {
-  const bytes = row.frame?.bytes ?? new Uint8Array(0);
-  const highlights = row.verdicts.flatMap(highlightOf);
+  const highlights = row.verdicts.filter((verdict): verdict is Highlight => verdict.range !== undefined);
   const { frame } = row;
   const body = (): readonly string[] =>
     frame === undefined
@@ -49,12 +50,8 @@ export function detailLines({ row, pending, hex }: DetailOptions, { style }: Out
     ...headerLines(row),
     ...row.verdicts.flatMap((verdict) => ["", ...verdictLines(verdict, style)]),
     "",
-    ...(hex && frame !== undefined ? markedHexLines(bytes, highlights, style) : body()),
+    ...(hex && frame !== undefined ? markedHexLines(frame.bytes, highlights, style) : body()),
   ];
-}
-
-function highlightOf({ range, rule }: Verdict): readonly Highlight[] {
-  return range === undefined ? [] : [{ range, label: rule.id }];
 }
 
 function headLine({ entry, n, at, from, kind, session }: Row): string {
@@ -169,25 +166,18 @@ function markedHexLines(bytes: Uint8Array, highlights: readonly Highlight[], sty
     const paint = (text: string, at: number): string =>
       touching.some(({ range: [from, to] }) => offset + at >= from && offset + at < to) ? style.red(text) : text;
     const missing = 16 - digits.length;
-    const labels = [...new Set(touching.map(({ label }) => label))].join(" ");
+    const labels = [...new Set(touching.map(({ rule }) => rule.id))].join(" ");
     const mark = labels === "" ? "" : `${" ".repeat(missing)}  ${style.red(`◀ ${labels}`)}`;
     const hex = `${digits.map(paint).join(" ")}${"   ".repeat(missing)}`;
     return `${style.dim(offset.toString(16).padStart(width, "0"))}  ${hex}  ${glyphs.map(paint).join("")}${mark}`;
   });
 }
 
-/** A highlighted range of bytes. */
-interface Highlight {
-  readonly range: ByteRange;
-  /** The note beside the line: the id of the rule. */
-  readonly label: string;
-}
-
 /** An indented JSON text, in which lines with highlighted bytes are marked. */
 function jsonLines(root: JsonNode, bytes: Uint8Array, highlights: readonly Highlight[], style: Style): string[] {
   const lines = indentedLines(root, bytes);
   return lines.map(({ text, range }) => {
-    const labels = highlights.filter((highlight) => innermost(highlight, range, lines)).map(({ label }) => label);
+    const labels = highlights.filter((highlight) => innermost(highlight, range, lines)).map(({ rule }) => rule.id);
     return labels.length === 0 ? text : `${style.red(text)}  ${style.red(`◀ ${[...new Set(labels)].join(" ")}`)}`;
   });
 }
