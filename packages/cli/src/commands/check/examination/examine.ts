@@ -60,16 +60,16 @@ export interface ExamineOptions {
   /** Milliseconds to wait for each answer. */
   readonly timeout: number;
   readonly signal: AbortSignal;
-  /** Tokens that the server must refuse. Default: none. */
-  readonly refused?: Pick<Access, "foreign" | "otherUser">;
-  /** The calls of tools that the user wants. Default: none. */
-  readonly calls?: readonly WantedCall[];
-  /** The ids of probes that are not run. Default: none. */
-  readonly except?: ReadonlySet<string>;
+  /** Tokens that the server must refuse. */
+  readonly refused: Pick<Access, "foreign" | "otherUser">;
+  /** The calls of tools that the user wants. */
+  readonly calls: readonly WantedCall[];
+  /** The ids of probes that are not run. */
+  readonly except: ReadonlySet<string>;
   /** Called with the current step, in words. */
-  readonly onProgress?: (words: string) => void;
+  readonly onProgress: (words: string) => void;
   /** Called once if the server is slow to start, with the milliseconds that it has not responded. */
-  readonly onSlowStart?: (milliseconds: number) => void;
+  readonly onSlowStart: (milliseconds: number) => void;
   readonly header: HeaderEntry;
 }
 
@@ -119,7 +119,7 @@ export async function examine(route: Route, options: ExamineOptions): Promise<Ex
     options,
     conversation,
     writer,
-    probes: probes.filter(({ id }) => options.except?.has(id) !== true),
+    probes: probes.filter(({ id }) => !options.except.has(id)),
     slowest: undefined,
     lostAfter: undefined,
   };
@@ -149,7 +149,7 @@ class RevisionExamination {
 
   async run(): Promise<RevisionResult> {
     const revision = this.#revision;
-    this.#options.onProgress?.(`${revision.version}: opening`);
+    this.#options.onProgress(`${revision.version}: opening`);
     let { client, subject, opened } = await this.#open();
     const results: ProbeResult[] = [];
     if (opened.is === "failed") {
@@ -206,7 +206,7 @@ class RevisionExamination {
   async #ask(probe: Probe, subject: Subject): Promise<ProbeResult | undefined> {
     if (this.#options.signal.aborted || probe.applies?.(this.#revision, subject.client.transport) === false)
       return undefined;
-    this.#options.onProgress?.(`${this.#revision.version}: ${probe.id} ${probe.demands}`);
+    this.#options.onProgress(`${this.#revision.version}: ${probe.id} ${probe.demands}`);
     const first = this.#lastFrame + 1;
     return this.#result(probe, await probe.ask(subject), first);
   }
@@ -221,7 +221,7 @@ class RevisionExamination {
     const client = this.#dial();
     const subject = new Subject(client, messagesOf(this.#revision.version), this.#access, this.#options.calls);
     const isFirst = this.#shared.slowest === undefined;
-    const slow = isFirst ? setTimeout(() => onSlowStart?.(timeout), timeout) : undefined;
+    const slow = isFirst ? setTimeout(() => onSlowStart(timeout), timeout) : undefined;
     const opened = await subject.open();
     clearTimeout(slow);
     // A silent server does not get the long timeout again.
@@ -234,8 +234,7 @@ class RevisionExamination {
     if (this.#shared.route.kind === "channel") return undefined;
     const { url, headers } = this.#shared.route;
     const [, authorization] = headers.findLast(([name]) => name.toLowerCase() === "authorization") ?? [];
-    const { foreign, otherUser } = this.#options.refused ?? {};
-    return { url, authorization, foreign, otherUser };
+    return { url, authorization, ...this.#options.refused };
   }
 
   #dial(): RawClient {
