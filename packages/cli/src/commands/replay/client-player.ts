@@ -37,8 +37,8 @@ const ignores = ignoring(["/id", "/params/_meta/progressToken"]);
  * and its time has come.
  */
 export class ClientPlayer {
-  readonly #recording: Conversation;
   readonly #session: WireSession;
+  readonly #rows: readonly Row[];
   readonly #client: RawClient;
   readonly #clock: ReplayClock;
   /** The replies to the requests that were sent again. */
@@ -54,13 +54,13 @@ export class ClientPlayer {
   #unreached: RawReply | undefined;
 
   constructor(recording: Conversation, session: WireSession, client: RawClient, clock: ReplayClock) {
-    this.#recording = recording;
     this.#session = session;
+    this.#rows = recording.rows.filter((row) => row.session === session);
     this.#client = client;
     this.#clock = clock;
     this.#questions = session.operations.filter(({ request }) => request.from === "server");
-    this.#unpaired = recording.rows
-      .filter((row) => row.session === session && row.from === "server")
+    this.#unpaired = this.#rows
+      .filter(({ from }) => from === "server")
       .flatMap(({ messages }) => messages.filter((each) => isResponse(each) && each.context.pairing?.is !== "answer"));
     client.onRequest = (request) => this.#answer(request);
   }
@@ -70,14 +70,13 @@ export class ClientPlayer {
    * because it ended, cannot be reached, or responds with an HTTP error, it stops, and resolves to the first reply.
    */
   async play(): Promise<RawReply | undefined> {
-    const rows = this.#recording.rows.filter(({ session, from }) => session === this.#session && from === "client");
-    for (const row of rows) {
-      if (row.frame !== undefined && !isAnswer(row)) await this.#say(row);
+    for (const row of this.#rows) {
+      if (row.from === "client" && row.frame !== undefined && !isAnswer(row)) await this.#say(row);
       if (this.#unreached !== undefined) return this.#unreached;
     }
     await this.#answeredBefore(Number.POSITIVE_INFINITY);
     if (this.#unreached !== undefined) return this.#unreached;
-    const end = this.#recording.rows.findLast(({ session }) => session === this.#session)?.at ?? 0;
+    const end = this.#rows.at(-1)?.at ?? 0;
     await Promise.all([...this.#asked.keys()].filter(isLeftOpen).map((each) => this.#isAnsweredBy(end, each)));
     await setTimeout(aftermath);
     return undefined;
