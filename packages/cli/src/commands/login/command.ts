@@ -89,7 +89,6 @@ async function signIn(
     isChallenged = true;
     if (explain === true) printStep(step, out);
   };
-  const stopped = aborted(interrupt.stop).then((): undefined => undefined);
   try {
     const options = {
       onStep,
@@ -99,7 +98,7 @@ async function signIn(
         device: { show: (prompt: DevicePrompt) => printPrompt(prompt, err), signal: interrupt.stop },
       }),
     };
-    await Promise.race([signInAt(url, options, recorded), stopped]);
+    await Promise.race([signInAt(url, options, recorded), aborted(interrupt.stop)]);
     if (interrupt.stop.aborted) return interrupt.exitCode;
   } catch (error) {
     if (interrupt.stop.aborted) return interrupt.exitCode;
