@@ -20,8 +20,6 @@ import { type Examination, examine } from "./examination/examine.js";
 import { isSilence } from "./examination/probe.js";
 import { examinationLines, examinationValue, lastStderrLines, stderrLines } from "./examination-view.js";
 
-type Concern = CheckReport["failOn"][number];
-
 /** The options of `parlance check` for a server. */
 export interface CheckTargetOptions {
   readonly timeout: number;
@@ -35,7 +33,7 @@ export interface CheckTargetOptions {
   readonly portability?: true;
   readonly record?: string;
   readonly format: ReportFormat;
-  readonly failOn: readonly Concern[];
+  readonly failOn: CheckReport["failOn"];
   /** The ids of rules and probes that are left out. */
   readonly except: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];

@@ -32,11 +32,9 @@ import { secretOptions } from "../recordings/redact.js";
 import { type CheckTargetOptions, checkTarget, exitCodeOf } from "./check-target.js";
 import { probes } from "./examination/examine.js";
 
-type Concern = CheckReport["failOn"][number];
-
 interface CheckFlags extends ConversationFlags, Omit<CheckTargetOptions, "calls" | "expectations" | "failOn"> {
   readonly call?: readonly string[];
-  readonly failOn?: readonly Concern[];
+  readonly failOn?: CheckReport["failOn"];
   readonly allowUnanswered?: true;
   readonly expect: readonly Expectation[];
   readonly json?: true;
@@ -128,12 +126,12 @@ function authorizationIn(option: string, variable: string): string {
   return token.includes(" ") ? token : `Bearer ${token}`;
 }
 
-function readConcerns(text: string): readonly Concern[] {
+function readConcerns(text: string): CheckReport["failOn"] {
   const words = text.split(",").filter((word) => word !== "");
   const unknown = words.find((word) => !(concerns as readonly string[]).includes(word));
   if (unknown !== undefined)
     throw new InvalidArgumentError(`There is no ${unknown}: choose from ${concerns.join(",")}.`);
-  return words as readonly Concern[]; // Each was looked up.
+  return words as CheckReport["failOn"]; // Each was looked up.
 }
 
 function readIds(text: string, others: ReadonlySet<string>): ReadonlySet<string> {

@@ -6,8 +6,6 @@ import { packageVersion } from "../../shared/package-version.js";
 import { commandOf, type Exported } from "./exported.js";
 import { prettyFrame, rowWords } from "./row-words.js";
 
-type Frame = WireMessage["frame"];
-
 /** A bug report in Markdown. Text of peers is in code blocks, where it is not markup. */
 export function* toMarkdown(exported: Exported): Generator<string> {
   const { rows, conversation, title } = exported;
@@ -67,7 +65,7 @@ function rowSection(row: Row): string {
   return `### ${head.join(" · ")}\n\n${body}`;
 }
 
-function prettyOf(frame: Frame): string {
+function prettyOf(frame: WireMessage["frame"]): string {
   const pretty = prettyFrame(frame);
   if (pretty === undefined) return new TextDecoder().decode(frame.bytes);
   return pretty.split("\n").map(escapeControls).join("\n");

@@ -5,8 +5,6 @@ import { ruleWords } from "../../shared/output/conversation-rows.js";
 import { bytesText, durationText } from "../../shared/output/quantities.js";
 import { indentedLines } from "../recordings/frame-detail.js";
 
-type Frame = WireMessage["frame"];
-
 /** The texts of a row, all safe to print. */
 type RowWords = Readonly<Record<"n" | "time" | "from" | "kind" | "what" | "latency" | "size", string>>;
 
@@ -74,7 +72,7 @@ function decode(bytes: Uint8Array = new Uint8Array(0)): string {
 }
 
 /** A frame as indented JSON with its original spelling; undefined if it is not JSON. Control characters of a plain frame stay. */
-export function prettyFrame({ json, bytes }: Frame): string | undefined {
+export function prettyFrame({ json, bytes }: WireMessage["frame"]): string | undefined {
   if (json.isPlain) return JSON.stringify(json.value, undefined, 2);
   if (json.root === undefined) return undefined;
   return indentedLines(json.root, bytes)

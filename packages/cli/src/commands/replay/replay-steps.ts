@@ -1,8 +1,6 @@
 import { methods } from "@parlance/mcp/protocol";
 import type { Conversation, RecordedOperation, Row, WireMessage } from "@parlance/wire";
 
-type WireSession = Conversation["sessions"][number];
-
 /** An action of the server, or the response that it waited for. */
 export type ReplayAction =
   /** The server sent a frame, wrote to stderr, or exited. */
@@ -41,7 +39,7 @@ class StepScheduler {
   #latest: ReplayStep;
   #inputEnded = false;
 
-  constructor({ operations }: WireSession) {
+  constructor({ operations }: Conversation["sessions"][number]) {
     for (const operation of operations) this.#byRequest.set(operation.request, operation);
     this.#latest = this.#begin(undefined, undefined, 0);
   }
