@@ -55,10 +55,10 @@ const scripts = { bash, zsh, fish };
 type Shell = keyof typeof scripts;
 
 function bash({ options, commands }: CommandTable): string {
-  const row = (name: string, words: readonly string[], flags: readonly OptionRow[], targets = false): string =>
+  const row = (name: string, words: readonly string[], flags: readonly Option[], targets = false): string =>
     `    ${name}) words=${quoted(words.join(" "))} options=${quoted(flags.flatMap(spellings).join(" "))}${targets ? " targets=1" : ""} ;;`;
   const all = [...options, ...commands.flatMap((command) => command.options)];
-  const valued = new Set(all.flatMap((option) => (option.value === "required" ? spellings(option) : [])));
+  const valued = new Set(all.flatMap((option) => (option.required ? spellings(option) : [])));
   return `# Completion of parlance for bash:  source <(parlance completion bash)
 _parlance() {
   local word= command= words= options= targets= place=0 i each joined= typed=()
@@ -153,10 +153,10 @@ function zshCase({ name, words, options, targets }: CommandRow): string {
   return `    ${name}) _arguments ${specs.join(" ")} ;;`;
 }
 
-function zshOption({ short, long, value, description }: OptionRow): readonly string[] {
-  const words = description.replace(/[[\]\\:]/g, "\\$&");
-  const values = { none: "", optional: "::value:_files", required: ":value:_files" }[value];
-  return spellings({ short, long }).map((spelling) => quoted(`*${spelling}[${words}]${values}`));
+function zshOption(option: Option): readonly string[] {
+  const words = option.description.replace(/[[\]\\:]/g, "\\$&");
+  const value = option.required ? ":value:_files" : option.optional ? "::value:_files" : "";
+  return spellings(option).map((spelling) => quoted(`*${spelling}[${words}]${value}`));
 }
 
 function fish({ options, commands }: CommandTable): string {
@@ -178,13 +178,16 @@ function fish({ options, commands }: CommandTable): string {
   ].join("\n");
 }
 
-function fishOption({ short, long, value, description }: OptionRow): string {
-  const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.slice(2)}`];
-  return [...names, ...(value === "required" ? ["-r"] : []), `-d ${fishQuoted(description)}`].join(" ");
+function fishOption(option: Option): string {
+  const names = spellings(option).map((name) =>
+    name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
+  );
+  return [...names, ...(option.required ? ["-r"] : []), `-d ${fishQuoted(option.description)}`].join(" ");
 }
 
-function spellings({ short, long }: Pick<OptionRow, "short" | "long">): readonly string[] {
-  return short === undefined ? [long] : [short, long];
+/** The short and the long name of an option, such as `-h` and `--help`. */
+function spellings({ short, long }: Option): readonly string[] {
+  return [short, long].filter((name) => name !== undefined);
 }
 
 /** Quotes a text as one word for bash and zsh. */
@@ -198,27 +201,18 @@ function fishQuoted(text: string): string {
 
 /** All commands with their options and values. */
 interface CommandTable {
-  readonly options: readonly OptionRow[];
+  readonly options: readonly Option[];
   readonly commands: readonly CommandRow[];
 }
 
 interface CommandRow {
   readonly name: string;
   readonly summary: string;
-  readonly options: readonly OptionRow[];
+  readonly options: readonly Option[];
   /** The possible first words after the command; empty if any word is allowed. */
   readonly words: readonly string[];
   /** Whether the first word after the command is a target, so that names of configured servers are completed. */
   readonly targets: boolean;
-}
-
-interface OptionRow {
-  /** The short name, such as `-h`; undefined without one. */
-  readonly short: string | undefined;
-  /** The long name, such as `--help`. */
-  readonly long: string;
-  readonly value: "none" | "optional" | "required";
-  readonly description: string;
 }
 
 /** Reads the table from the registered commands. */
@@ -227,18 +221,13 @@ function commandTable(program: Command): CommandTable {
   const commands = help.visibleCommands(program);
   const names = commands.map((command) => command.name());
   return {
-    options: help.visibleOptions(program).map(optionRow),
+    options: help.visibleOptions(program),
     commands: commands.map((command) => ({
       name: command.name(),
       summary: command.summary() || command.description(),
-      options: help.visibleOptions(command).map(optionRow),
+      options: help.visibleOptions(command),
       words: command.name() === "help" ? names : (command.registeredArguments[0]?.argChoices ?? []),
       targets: command.registeredArguments.some((argument) => argument.name() === "target"),
     })),
   };
-}
-
-function optionRow({ short, long, flags, required, optional, description }: Option): OptionRow {
-  const value = required ? "required" : optional ? "optional" : "none";
-  return { short, long: long ?? flags, value, description };
 }
