@@ -1,7 +1,7 @@
 import { type Bridge, type BridgeOptions, bridgeTo } from "@parlance/mcp/bridge";
 import type { Servable } from "@parlance/mcp/client";
 import { type Channel, escapeControls, type Report, type Reporter } from "@parlance/mcp/jsonrpc";
-import { serveHttp, serveTcp, stdioChannel } from "@parlance/mcp/node";
+import { type HttpServer, serveHttp, serveTcp, stdioChannel } from "@parlance/mcp/node";
 import { serveChannel } from "@parlance/mcp/server";
 import type { Command } from "commander";
 import { hasAuthorization, withKeptTokens } from "../../shared/client/sign-in.js";
@@ -131,11 +131,11 @@ async function serveClients(
   { interrupt, out, err }: Invocation,
 ): Promise<void> {
   const report: Reporter = (each) => tell(each, err);
-  const listening = await listenAt(listen, bridge, { report, allowedOrigins: allowOrigin });
-  out.print(json === true ? JSON.stringify({ listening: listening.url }) : `listening at ${listening.url}`);
+  const { url, server } = await listenAt(listen, bridge, { report, allowedOrigins: allowOrigin });
+  out.print(json === true ? JSON.stringify({ listening: url }) : `listening at ${url}`);
   await new Promise((resolve) => interrupt.stop.addEventListener("abort", resolve));
-  interrupt.force.addEventListener("abort", () => void listening.close());
-  await listening.drain(grace);
+  interrupt.force.addEventListener("abort", () => void server.close());
+  await server.drain(grace);
 }
 
 /** Prints faults. Other reports are about errors that a peer has received too. */
@@ -152,13 +152,10 @@ function withoutStderr({ message, exitCode, remedy, cause }: Failure): Failure {
   return new Failure(headline, { exitCode, remedy, cause });
 }
 
-/** A listening server. */
+/** A listening server, and the URL that clients connect to. */
 interface Listening {
-  /** The URL that clients connect to. */
   readonly url: string;
-  /** Stops accepting calls, waits for running ones, then closes. */
-  drain(grace: number): Promise<void>;
-  close(): Promise<void>;
+  readonly server: Pick<HttpServer, "drain" | "close">;
 }
 
 interface ListenOptions {
@@ -175,17 +172,19 @@ const transports: Readonly<Record<string, Listen>> = {
     // HTTP+SSE of 2024-11-05 is allowed, because every client is on this machine.
     const host = hostname.replace(/^\[|\]$/g, "");
     const path = pathname === "/" ? "/mcp" : pathname;
-    return serveHttp(served, { host, port: Number(port), path, legacySse: true, allowedOrigins, report });
+    const options = { host, port: Number(port), path, legacySse: true, allowedOrigins, report };
+    const server = await serveHttp(served, options);
+    return { url: server.url, server };
   },
   async "tcp:"(served, { hostname, port }, { report }) {
     const host = hostname.replace(/^\[|\]$/g, "");
     const server = await serveTcp(served, { host, port: Number(port) }, { report });
     const bound = "port" in server.address ? server.address.port : port;
-    return { url: `tcp://${hostname}:${bound}`, drain: (grace) => server.drain(grace), close: () => server.close() };
+    return { url: `tcp://${hostname}:${bound}`, server };
   },
   async "unix:"(served, { pathname }, { report }) {
     const server = await serveTcp(served, { path: decodeURIComponent(pathname) }, { report });
-    return { url: `unix:${pathname}`, drain: (grace) => server.drain(grace), close: () => server.close() };
+    return { url: `unix:${pathname}`, server };
   },
 };
 
