@@ -12,8 +12,6 @@ export type ReplayAction =
 export interface ReplayStep {
   /** The message; undefined for the actions of the server before the first one. */
   readonly trigger: WireMessage | undefined;
-  /** The operation; undefined unless the message is a request. */
-  readonly operation: RecordedOperation | undefined;
   readonly at: number;
   readonly actions: ReplayAction[];
 }
@@ -23,26 +21,25 @@ export type TriggeredStep = ReplayStep & { readonly trigger: WireMessage };
 
 /** The steps of a recording, in the order of their triggers. */
 export function replaySteps({ rows, sessions }: Conversation): readonly ReplayStep[] {
-  const schedulers = new Map(sessions.map((session) => [session, new StepScheduler(session)]));
+  const schedulers = new Map(sessions.map((session) => [session, new StepScheduler()]));
   for (const row of rows) if (row.session !== undefined) schedulers.get(row.session)?.see(row);
   return [...schedulers.values()].flatMap(({ steps }) => steps);
+}
+
+/** The operation that a message begins; undefined unless it is a request. */
+export function begunBy({ kind, operation }: WireMessage): RecordedOperation | undefined {
+  return kind === "req" ? operation : undefined;
 }
 
 /** Assigns the actions of the server in one session to the messages of the client. */
 class StepScheduler {
   readonly steps: ReplayStep[] = [];
-  readonly #byRequest = new Map<WireMessage, RecordedOperation>();
   readonly #byOperation = new Map<RecordedOperation, ReplayStep>();
   /** The step in which each request of the server was sent. */
   readonly #askedIn = new Map<RecordedOperation, ReplayStep>();
   /** The step of the client's last message, which is taken as the cause of server messages that name no other. */
-  #latest: ReplayStep;
+  #latest: ReplayStep = this.#begin(undefined, 0);
   #inputEnded = false;
-
-  constructor({ operations }: Conversation["sessions"][number]) {
-    for (const operation of operations) this.#byRequest.set(operation.request, operation);
-    this.#latest = this.#begin(undefined, undefined, 0);
-  }
 
   see(row: Row): void {
     if (row.kind === "life") this.#seeLife(row);
@@ -51,9 +48,10 @@ class StepScheduler {
     else if (row.frame !== undefined) this.#seeServer(row);
   }
 
-  #begin(trigger: WireMessage | undefined, operation: RecordedOperation | undefined, at: number): ReplayStep {
-    const step: ReplayStep = { trigger, operation, at, actions: [] };
+  #begin(trigger: WireMessage | undefined, at: number): ReplayStep {
+    const step: ReplayStep = { trigger, at, actions: [] };
     this.steps.push(step);
+    const operation = trigger && begunBy(trigger);
     if (operation !== undefined) this.#byOperation.set(operation, step);
     return step;
   }
@@ -68,8 +66,7 @@ class StepScheduler {
 
   #seeClient(row: Row): void {
     for (const message of row.messages) {
-      if (message.kind === "req" || message.kind === "ntf")
-        this.#latest = this.#begin(message, this.#byRequest.get(message), row.at);
+      if (message.kind === "req" || message.kind === "ntf") this.#latest = this.#begin(message, row.at);
       const question = message.context.pairing?.is === "answer" ? message.operation : undefined;
       const step = question && this.#askedIn.get(question);
       if (question === undefined || step === undefined) continue;
@@ -82,7 +79,7 @@ class StepScheduler {
     const step = this.#stepOf(row);
     step.actions.push({ is: "send", row });
     for (const message of row.messages) {
-      const question = this.#byRequest.get(message);
+      const question = begunBy(message);
       if (question !== undefined) this.#askedIn.set(question, step);
     }
   }
@@ -95,7 +92,7 @@ class StepScheduler {
     const isAnswer = last?.context.pairing !== undefined;
     // Notifications of a subscription are not caused by its request.
     if (own !== undefined && (isAnswer || operation?.request.method !== methods.listen)) return own;
-    const carried = exchange?.messages.map((each) => this.#byRequest.get(each)).find((each) => each !== undefined);
+    const carried = exchange?.messages.map(begunBy).find((each) => each !== undefined);
     return (carried && this.#byOperation.get(carried)) ?? this.#latest;
   }
 }

@@ -19,7 +19,7 @@ import { monotonic } from "../../shared/monotonic.js";
 import type { LineStream } from "../../shared/recorder/recorder-messages.js";
 import { Transcript } from "../../shared/recorder/transcript.js";
 import { Matching, type MatchMode } from "./matching.js";
-import { type ReplayAction, type ReplayStep, replaySteps } from "./replay-steps.js";
+import { begunBy, type ReplayAction, type ReplayStep, replaySteps } from "./replay-steps.js";
 
 /** Options of playing a recording. */
 export interface PlayOptions {
@@ -132,7 +132,8 @@ export class ServerPlayer {
       return;
     }
     this.played += 1;
-    if (step.operation !== undefined) this.#live.set(step.operation, liveRequest(message));
+    const operation = begunBy(step.trigger);
+    if (operation !== undefined) this.#live.set(operation, liveRequest(message));
     this.#start(step);
   }
 
