@@ -25,8 +25,12 @@ export interface CheckResult {
 }
 
 /** The result of a check that a target has failed. */
-export function failed(says: string, remedy: string | undefined): CheckResult {
-  return { state: "failed", says, remedy, exitCode: exitCodes.unreachable };
+export function failed(
+  says: string,
+  remedy: string | undefined,
+  exitCode: number = exitCodes.unreachable,
+): CheckResult {
+  return { state: "failed", says, remedy, exitCode };
 }
 
 /** A check of a target. */

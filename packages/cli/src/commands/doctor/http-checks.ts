@@ -52,7 +52,7 @@ export function httpChecks(endpoint: Endpoint, isSignedIn: boolean): readonly Ch
 function unanswered({ silence, error }: RawReply, { timeout }: Endpoint): CheckResult {
   if (silence === "no answer in time") {
     const remedy = "the server accepted the request and does not respond: look in its log; --timeout 2m waits longer";
-    return { state: "failed", says: `no answer for ${timeout} ms`, remedy, exitCode: exitCodes.timeout };
+    return failed(`no answer for ${timeout} ms`, remedy, exitCodes.timeout);
   }
   const words = reasonOf(error);
   return { state: "failed", says: words, exitCode: exitCodes.unreachable, remedy: remedyForWords(words) };

@@ -8,7 +8,7 @@ import { brokenByServer } from "../../shared/client/live-conversation.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import { lineFeedRemedy, messageOf, remedyForSigns } from "../../shared/failure.js";
 import { verdictText } from "../../shared/output/conversation-rows.js";
-import type { CheckResult } from "./check.js";
+import { type CheckResult, failed } from "./check.js";
 import type { Examined } from "./examined.js";
 
 const mostShown = 5;
@@ -36,7 +36,7 @@ export async function listResult(examined: Examined, list: OfferedList): Promise
   try {
     const stopped = await readList(client, list, { signal: examined.stop }, (item) => items.push(item));
     const amount = `${items.length} ${items.length === 1 ? list.name.slice(0, -1) : list.name}`;
-    if (stopped !== undefined) return endless(`${amount}, and ${stopped}`);
+    if (stopped !== undefined) return failed(`${amount}, and ${stopped}`, endRemedy, exitCodes.violations);
     const faults = itemFaults(list, items);
     if (faults.length === 0) return { state: "ok", says: amount, notes: itemNotes(list, items) };
     const remedy = "models and hosts rely on names and schemas: invalid items are ignored, or break the whole list";
@@ -56,13 +56,10 @@ export async function listResult(examined: Examined, list: OfferedList): Promise
   }
 }
 
+const endRemedy = "the last page has no nextCursor, and every other one a new one";
+
 function explained(error: unknown): string | undefined {
   return error instanceof RpcError ? `parlance explain ${error.code} says more` : undefined;
-}
-
-function endless(says: string): CheckResult {
-  const remedy = "the last page has no nextCursor, and every other one a new one";
-  return { state: "failed", says, remedy, exitCode: exitCodes.violations };
 }
 
 function failure(what: string, faults: readonly string[]): Pick<CheckResult, "state" | "says" | "seen"> {
@@ -140,13 +137,11 @@ export async function messagesResult(examined: Examined): Promise<CheckResult> {
   const { unfinished } = examined.observed;
   if (unfinished !== undefined) faults.push(`S-1 ${unfinished.bytes} bytes of a message, and no line feed`);
   if (faults.length === 0 && !(await examined.answersZero()))
-    return {
-      state: "failed",
-      says: "a request with the id 0 has no response",
-      remedy:
-        "a message is a notification if its id is undefined: 0 is an id, and clients on the official SDK begin with it",
-      exitCode: exitCodes.violations,
-    };
+    return failed(
+      "a request with the id 0 has no response",
+      "a message is a notification if its id is undefined: 0 is an id, and clients on the official SDK begin with it",
+      exitCodes.violations,
+    );
   if (faults.length === 0) return { state: "ok", says: `${frames} frames, each as ${version} has it`, took: 0 };
   const remedy = unfinished === undefined ? "parlance talk shows these frames" : lineFeedRemedy;
   return { ...failure(`${frames} frames`, faults), remedy, exitCode: exitCodes.violations, took: 0 };
@@ -159,12 +154,7 @@ export async function endResult(examined: Examined): Promise<CheckResult> {
   await examined.close();
   const { ended = "is gone" } = examined.observed;
   if (ended.startsWith("exited with code 0")) return { state: "ok", says: `${ended} when its input ended` };
-  if (ended.startsWith("exited"))
-    return {
-      state: "ok",
-      says: `${ended} when its input ended`,
-      notes: ["hosts may take a code other than 0 for a crash"],
-    };
-  const remedy = "exit when stdin ends: otherwise the process may outlive its host";
-  return { state: "failed", says: ended, remedy, exitCode: exitCodes.violations };
+  const notes = ["hosts may take a code other than 0 for a crash"];
+  if (ended.startsWith("exited")) return { state: "ok", says: `${ended} when its input ended`, notes };
+  return failed(ended, "exit when stdin ends: otherwise the process may outlive its host", exitCodes.violations);
 }

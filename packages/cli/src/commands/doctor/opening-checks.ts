@@ -62,7 +62,7 @@ export async function stdoutResult(examined: Examined): Promise<CheckResult> {
   const more = lines.length > mostLines ? [`… and ${lines.length - mostLines} more`] : [];
   return {
     state: "failed",
-    says: `${lines.length === 1 ? "a line that is not a message" : `${lines.length} lines that are not messages`}`,
+    says: lines.length === 1 ? "a line that is not a message" : `${lines.length} lines that are not messages`,
     seen: [...lines.slice(0, mostLines), ...more],
     remedy: noiseRemedy(lines),
     exitCode: exitCodes.violations,
