@@ -24,7 +24,7 @@ import {
 } from "../../shared/options.js";
 import { printReport, reportFormats } from "../../shared/output/report.js";
 import { readExpectation } from "../../shared/recordings/filter-option.js";
-import { findRecording, recordingHelp } from "../../shared/recordings/find-recording.js";
+import { findRecording, isRecordingName, recordingHelp } from "../../shared/recordings/find-recording.js";
 import { loadRecording } from "../../shared/recordings/load-recording.js";
 import { isRecording, sourceOf, uriOf } from "../../shared/recordings/read-recording.js";
 import { namesConfigured, targetHelp } from "../../shared/target/target.js";
@@ -181,11 +181,10 @@ async function check(word: string | undefined, flags: CheckFlags, invocation: In
 /** The recording that a word names; undefined if it names a target. @throws Failure for a word that names neither */
 async function recordingOf(word: string): Promise<string | undefined> {
   // A file name may contain a space, like a command line.
-  const isFile = /\.parlance\.jsonl(?:\.gz)?$/.test(word) && existsSync(word);
-  if (isFile) return word;
+  if (isRecordingName(word) && existsSync(word)) return word;
   if (/^[a-z]+:\/\/|\s|\.[cm]?[jt]s$/i.test(word) || namesConfigured(word)) return undefined;
   const path = await findRecording(word, process.env);
-  if (path === "-" || /\.parlance\.jsonl(?:\.gz)?$/.test(path) || (await isRecording(path))) return path;
+  if (path === "-" || isRecordingName(path) || (await isRecording(path))) return path;
   throw usageFailure(
     `${path} is no recording: it does not begin with the header of one`,
     `a command goes after --: parlance check -- ${path}`,

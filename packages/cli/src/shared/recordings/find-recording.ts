@@ -66,7 +66,8 @@ function newestFirst(a: RecordingFile, b: RecordingFile): number {
   return b.changed - a.changed || (a.name < b.name ? 1 : -1);
 }
 
-function isRecordingName(name: string): boolean {
+/** Whether a file has the name of a recording, plain or compressed. */
+export function isRecordingName(name: string): boolean {
   return name.endsWith(recordingSuffix) || name.endsWith(`${recordingSuffix}.gz`);
 }
 
