@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import type { Tapped } from "@parlance/mcp/jsonrpc";
 import { messagesOf, methods, notifications } from "@parlance/mcp/protocol";
-import { EntryWriter, RawChannel, type RawClient, RawHttp, type RawReply, type WireMessage } from "@parlance/wire";
+import { EntryWriter, RawChannel, type RawClient, RawHttp, type WireMessage } from "@parlance/wire";
 import { LiveConversation } from "../../shared/client/live-conversation.js";
 import { exitWords, type Observation } from "../../shared/client/observed-target.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
@@ -77,7 +77,7 @@ async function sendOnChannel(
   } finally {
     await client.close();
     stderr.end();
-    const text = exitWords(channel, "");
+    const text = exitWords(channel);
     if (text !== undefined) traffic.observe({ kind: "life", at: traffic.now, text });
   }
   requireReached(target, traffic);
@@ -140,13 +140,12 @@ async function sendOverHttp(
     body = new TextLines((line) => view.body(line, traffic.now));
     await silence.until(options, true);
   };
-  const post = async (frame: Uint8Array | string): Promise<RawReply> => {
+  const post = async (frame: Uint8Array | string): Promise<void> => {
     const reply = await client.send(frame, undefined, { read: untilQuiet });
     silence.end();
     body.end();
     if (reply.http === undefined) throw replyFailure("url", reply, timeout);
     if (reply.http.isWhole) traffic.settle();
-    return reply;
   };
   if (opening !== undefined) {
     const [request, initialized] = handshakeIn(opening);

@@ -226,7 +226,7 @@ export class ObservedTarget {
   #seeEnd(error: Error | undefined): void {
     this.#error = error;
     this.#stderr?.end();
-    this.#tellEnd(exitWords(this.#dialled, ""));
+    this.#tellEnd(exitWords(this.#dialled));
   }
 
   #tellEnd(how: string | undefined): void {
@@ -267,7 +267,7 @@ const hurried: readonly (readonly [signal: NodeJS.Signals, milliseconds: number]
 ];
 
 /** How a process ended, in words; undefined while it runs. `ifKilled` is appended if a signal ended it. */
-export function exitWords(channel: TargetChannel | undefined, ifKilled: string): string | undefined {
+export function exitWords(channel: TargetChannel | undefined, ifKilled = ""): string | undefined {
   const exit = channel?.exit;
   if (exit === undefined) return undefined;
   return exit.signal === null ? `exited with code ${exit.code}` : `was ended by ${exit.signal}${ifKilled}`;
