@@ -169,3 +169,11 @@ test("a redacted copy is a recording of its own, and can be exported again", asy
   expect(again.stderr).toContain("there is a file of that name already");
   expect(again.code).toBe(1);
 });
+
+test("a copy of hidden characters escapes them, and its checksums are those of its lines", async () => {
+  using scratch = new Scratch();
+  const copy = scratch.at("copy.parlance.jsonl");
+  await parlance(["redact", write(scratch, recorded(...session, "← \u202e")), "-o", copy]);
+  expect(readFileSync(copy, "utf8")).toContain('"raw":"\\u202e"');
+  expect((await parlance(["check", copy, "--fail-on", "damage"])).code).toBe(0);
+});

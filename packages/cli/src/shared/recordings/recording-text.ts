@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { open, rm, writeFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
 import { coverCredentials, type Entry, encodeEntry, type HeaderEntry } from "@parlance/wire";
 import { usageFailure } from "../failure.js";
 import { escapeHidden } from "../output/json-lines.js";
@@ -48,7 +49,7 @@ class RecordingLines {
   /** The next line. */
   line(entry: Entry): string {
     const { k } = entry;
-    const line = escapeHidden(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
+    const line = escapedLine(encodeEntry(k === "end" ? { ...entry, sha256: this.#hash.copy().digest("hex") } : entry));
     this.#hash.update(line);
     return line;
   }
@@ -60,6 +61,12 @@ export async function* recordingTexts(
 ): AsyncGenerator<string> {
   const lines = new RecordingLines();
   for await (const entries of lists) yield entries.map((entry) => lines.line(entry)).join("");
+}
+
+/** A line with its hidden characters escaped. Its checksum is that of the escaped line. */
+function escapedLine(line: string): string {
+  const text = escapeHidden(line.replace(/,"crc":"[0-9a-f]{8}"\}\n$/, ""));
+  return `${text},"crc":"${crc32(text).toString(16).padStart(8, "0")}"}\n`;
 }
 
 /**
