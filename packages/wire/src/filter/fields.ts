@@ -14,13 +14,8 @@ export interface Subject {
   readonly message: WireMessage | undefined;
 }
 
-interface Described {
-  /** Its description, for completion and help. */
-  readonly says: string;
-}
-
 /** A field of texts. */
-export interface TextField extends Described {
+export interface TextField {
   readonly kind: "text";
   /** All possible values, if they are known. */
   readonly values?: readonly string[];
@@ -28,14 +23,14 @@ export interface TextField extends Described {
 }
 
 /** A field of numbers. */
-export interface NumberField extends Described {
+export interface NumberField {
   readonly kind: "number";
   readonly quantity: Quantity;
   readonly read: (subject: Subject) => number | undefined;
 }
 
 /** A field of ids, which keep their type: `7` is not `"7"`. */
-export interface IdField extends Described {
+export interface IdField {
   readonly kind: "id";
   readonly read: (subject: Subject) => WireMessage | undefined;
 }
@@ -43,63 +38,33 @@ export interface IdField extends Described {
 /** A field that a filter can test. */
 export type Field = TextField | NumberField | IdField;
 
-/** Every field except headers and JSON pointers, by name. */
+/** Every field except headers and JSON pointers, by name. `docs/reference/filters.md` describes each. */
 export const fields: ReadonlyMap<string, Field> = new Map(
   Object.entries<Field>({
-    n: { kind: "number", quantity: "plain", says: "number of the observation", read: ({ row }) => row.n },
-    t: {
-      kind: "number",
-      quantity: "seconds",
-      says: "time in seconds since the recording began",
-      read: ({ row }) => row.at,
-    },
-    dir: {
-      kind: "text",
-      values: ["c2s", "s2c"],
-      says: "direction",
-      read: ({ row: { from } }) => from && directionOf(from),
-    },
-    kind: { kind: "text", values: [...rowKinds, "inject"], says: "what it is", read: kindsOf },
-    method: { kind: "text", says: "method of a message, of the request it answers, or of HTTP", read: methodOf },
-    tool: { kind: "text", says: "tool of the call that it belongs to", read: named(methods.callTool) },
-    uri: { kind: "text", says: "address of the resource that it is about", read: uriOf },
-    prompt: { kind: "text", says: "prompt of the request that it belongs to", read: named(methods.getPrompt) },
-    id: { kind: "id", says: 'id with its type: 7 is not "7"', read: ({ message }) => message },
-    pair: {
-      kind: "number",
-      quantity: "plain",
-      says: "number of the frame with its answer, or with its request",
-      read: ({ message }) => message && pairOf(message),
-    },
-    lat: {
-      kind: "number",
-      quantity: "milliseconds",
-      says: "of a response, the time from the request to its last byte",
-      read: ({ message }) => message && latencyOf(message),
-    },
-    size: { kind: "number", quantity: "bytes", says: "bytes of a frame or of stderr", read: ({ row }) => sizeOf(row) },
-    verdict: { kind: "text", values: ["ok", ...levels, "unjudged"], says: "result of the rules", read: verdictWords },
-    rule: {
-      kind: "text",
-      says: "rule that it breaks",
-      read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id),
-    },
+    n: { kind: "number", quantity: "plain", read: ({ row }) => row.n },
+    t: { kind: "number", quantity: "seconds", read: ({ row }) => row.at },
+    dir: { kind: "text", values: ["c2s", "s2c"], read: ({ row: { from } }) => from && directionOf(from) },
+    kind: { kind: "text", values: [...rowKinds, "inject"], read: kindsOf },
+    method: { kind: "text", read: methodOf },
+    tool: { kind: "text", read: named(methods.callTool) },
+    uri: { kind: "text", read: uriOf },
+    prompt: { kind: "text", read: named(methods.getPrompt) },
+    id: { kind: "id", read: ({ message }) => message },
+    pair: { kind: "number", quantity: "plain", read: ({ message }) => message && pairOf(message) },
+    lat: { kind: "number", quantity: "milliseconds", read: ({ message }) => message && latencyOf(message) },
+    size: { kind: "number", quantity: "bytes", read: ({ row }) => sizeOf(row) },
+    verdict: { kind: "text", values: ["ok", ...levels, "unjudged"], read: verdictWords },
+    rule: { kind: "text", read: (subject) => verdictsOf(subject).map(({ rule }) => rule.id) },
     who: {
       kind: "text",
       values: ["client", "server", "host", "injected"],
-      says: "party at fault",
       read: (subject) => verdictsOf(subject).flatMap(({ level, party }) => (level === "must" ? [party] : [])),
     },
-    session: { kind: "text", says: "connection or session that it belongs to", read: ({ row }) => row.session?.name },
-    code: { kind: "number", quantity: "plain", says: "code of an error, or of an exit", read: codeOf },
-    status: {
-      kind: "number",
-      quantity: "plain",
-      says: "status of its HTTP response",
-      read: ({ row }) => row.exchange?.response?.status,
-    },
-    stderr: { kind: "text", says: "output of the server on stderr", read: textOfKind("stderr") },
-    note: { kind: "text", says: "annotation by a person", read: textOfKind("note") },
+    session: { kind: "text", read: ({ row }) => row.session?.name },
+    code: { kind: "number", quantity: "plain", read: codeOf },
+    status: { kind: "number", quantity: "plain", read: ({ row }) => row.exchange?.response?.status },
+    stderr: { kind: "text", read: textOfKind("stderr") },
+    note: { kind: "text", read: textOfKind("note") },
   }),
 );
 
@@ -109,12 +74,11 @@ export function fieldOf(name: string): Field | "pointer" | undefined {
   return name.startsWith("header.") ? headerField(name.slice("header.".length)) : fields.get(name);
 }
 
-/** The field for `header.name`. */
+/** The values of an HTTP header. */
 function headerField(name: string): TextField {
   const wanted = name.toLowerCase();
   return {
     kind: "text",
-    says: "value of an HTTP header",
     read: ({ row }) => headersOf(row).flatMap(([each, value]) => (each.toLowerCase() === wanted ? [value] : [])),
   };
 }
@@ -131,6 +95,7 @@ function kindsOf({ row, message }: Subject): string | readonly string[] {
   return [row.kind, ...own, ...(isMade ? ["inject"] : [])];
 }
 
+/** The method of a message, of the request that it answers, or of an HTTP request. */
 function methodOf({ row, message }: Subject): string | undefined {
   if (message !== undefined) return message.method ?? message.concerns?.request.method;
   return row.entry.k === "h" ? row.exchange?.request.method : undefined;
