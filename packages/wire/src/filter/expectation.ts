@@ -1,7 +1,7 @@
 import { latencyOf, type Row } from "../conversation/row.js";
 import { type Filter, type FilterContext, parseFilter, parseQuantity } from "./filter.js";
 import { comparisons, compileFilter, countOf } from "./match.js";
-import type { FilterFault } from "./pattern.js";
+import { type Parsed, parsedBy, Unexpected } from "./pattern.js";
 
 /** The measure of an expectation over the rows that match its filter. */
 export type Aggregate = "count" | "min" | "max" | "p50" | "p95" | "p99";
@@ -21,17 +21,10 @@ export interface Expectation {
 }
 
 /** An expectation, or why the text is not one. */
-export type ParsedExpectation =
-  | {
-      readonly ok: true;
-      /** The expectation. */
-      readonly expectation: Expectation;
-    }
-  | {
-      readonly ok: false;
-      /** The fault of the text and its place. */
-      readonly fault: FilterFault;
-    };
+export type ParsedExpectation = Parsed<{
+  /** The expectation. */
+  readonly expectation: Expectation;
+}>;
 
 /** The result of an expectation. */
 export interface ExpectationResult {
@@ -52,30 +45,32 @@ const form = /^\s*(count|min|max|p50|p95|p99)\s*\(([\s\S]*)\)\s*(>=|<=|!=|>|<|==
  * const parsed = parseExpectation("p95(tool:search)<200ms");
  */
 export function parseExpectation(text: string, context: FilterContext = {}): ParsedExpectation {
+  return parsedBy(() => ({ expectation: expectationIn(text, context) }));
+}
+
+function expectationIn(text: string, context: FilterContext): Expectation {
   const [, aggregate, inner, op, value] = form.exec(text) ?? [];
   if (aggregate === undefined || inner === undefined || op === undefined || value === undefined)
-    return fault(0, "an expectation is count(filter)>=1, or min max p50 p95 p99 of the latency: p95(filter)<200ms");
+    throw new Unexpected(
+      0,
+      "an expectation is count(filter)>=1, or min max p50 p95 p99 of the latency: p95(filter)<200ms",
+    );
   const parsed = parseFilter(inner, context);
   const innerAt = text.indexOf("(") + 1;
-  if (!parsed.ok) return fault(innerAt + parsed.fault.at, parsed.fault.says);
+  if (!parsed.ok) throw new Unexpected(innerAt + parsed.fault.at, parsed.fault.says);
   const wanted = parseQuantity(value, aggregate === "count" ? "plain" : "milliseconds");
   if (wanted === undefined)
-    return fault(
+    throw new Unexpected(
       text.lastIndexOf(value),
       `${aggregate === "count" ? "a number" : "a duration as 200ms or 1.5s"} was expected, got ${JSON.stringify(value)}`,
     );
-  const expectation: Expectation = {
+  return {
     text: text.trim(),
     aggregate: aggregate as Aggregate, // The pattern matches no other text.
     filter: parsed.filter,
     op: (op === ":" || op === "==" ? "=" : op) as Expectation["op"],
     wanted,
   };
-  return { ok: true, expectation };
-}
-
-function fault(at: number, says: string): ParsedExpectation {
-  return { ok: false, fault: { at, says } };
 }
 
 /** Checks an expectation on all rows of a recording. */

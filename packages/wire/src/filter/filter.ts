@@ -1,6 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { type Field, fieldOf, fields, type Quantity } from "./fields.js";
-import { compilePattern, type FilterFault, type Pattern, Unexpected } from "./pattern.js";
+import { compilePattern, type Parsed, type Pattern, parsedBy, Unexpected } from "./pattern.js";
 
 /** How a field is compared. `:` takes globs and ranges, `=` takes a value as it is. */
 export type Operator = ":" | "=" | "!=" | ">" | "<" | ">=" | "<=" | "has";
@@ -79,17 +79,10 @@ export type Filter =
     };
 
 /** A filter, or why the text is not one. */
-export type ParsedFilter =
-  | {
-      readonly ok: true;
-      /** The filter. */
-      readonly filter: Filter;
-    }
-  | {
-      readonly ok: false;
-      /** The fault of the text, and its place. */
-      readonly fault: FilterFault;
-    };
+export type ParsedFilter = Parsed<{
+  /** The filter. */
+  readonly filter: Filter;
+}>;
 
 /** The settings of a parser. */
 export interface FilterContext {
@@ -113,13 +106,10 @@ export function parseFilter(text: string, context: FilterContext = {}): ParsedFi
 }
 
 function parseWithin(text: string, context: FilterContext, depth: number): ParsedFilter {
-  try {
+  return parsedBy(() => {
     if (text.length > longest) throw new Unexpected(longest, `a filter has at most ${longest} characters`);
-    return { ok: true, filter: new Parser(text, context, depth).all() };
-  } catch (error) {
-    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
-    throw error;
-  }
+    return { filter: new Parser(text, context, depth).all() };
+  });
 }
 
 const space = /\s*/y;

@@ -35,7 +35,26 @@ const deepest = 64;
 /** The maximum count of a bounded repetition, which is expanded. */
 const mostTimes = 1_000;
 
-/** A fault of the text. Thrown at any depth of a parser, and caught by the parser's entry function. */
+/** The result of reading a text, or why it cannot be read. */
+export type Parsed<Result> =
+  | ({ readonly ok: true } & Result)
+  | {
+      readonly ok: false;
+      /** The fault of the text, and its place. */
+      readonly fault: FilterFault;
+    };
+
+/** Runs a parser, which throws `Unexpected` for a fault of the text. */
+export function parsedBy<Result extends object>(parse: () => Result): Parsed<Result> {
+  try {
+    return { ok: true, ...parse() };
+  } catch (error) {
+    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
+    throw error;
+  }
+}
+
+/** A fault of the text. Thrown at any depth of a parser, and caught by `parsedBy`. */
 export class Unexpected extends Error {
   readonly fault: FilterFault;
 
@@ -163,25 +182,16 @@ function notFrom(written: string): string {
 // reads each character once: it follows all states of the expression at the same time, and caches the transitions of each set of
 // states.
 
-/** A compiled regular expression, or why the text is not one. */
-type CompiledPattern =
-  | { readonly ok: true; readonly test: (text: string) => boolean }
-  | { readonly ok: false; readonly fault: FilterFault };
-
 /** Compiles a regular expression that runs in time proportional to the text. */
-export function compilePattern({ source, ignoreCase }: Pattern): CompiledPattern {
-  const program: Step[] = [];
-  try {
+export function compilePattern({ source, ignoreCase }: Pattern): Parsed<{ readonly test: (text: string) => boolean }> {
+  return parsedBy(() => {
+    const program: Step[] = [];
     emit(new Reader(source, ignoreCase).all(), program);
-  } catch (error) {
-    if (error instanceof Unexpected) return { ok: false, fault: error.fault };
-    throw error;
-  }
-  if (program.length > mostSteps)
-    return { ok: false, fault: { at: 0, says: "the regular expression is too large: repeat less" } };
-  program.push({ is: "match" });
-  const automaton = new Automaton(program);
-  return { ok: true, test: (text) => automaton.test(text) };
+    if (program.length > mostSteps) throw new Unexpected(0, "the regular expression is too large: repeat less");
+    program.push({ is: "match" });
+    const automaton = new Automaton(program);
+    return { test: (text: string) => automaton.test(text) };
+  });
 }
 
 const mostSteps = 2_000;
