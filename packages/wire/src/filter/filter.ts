@@ -304,7 +304,7 @@ function faultOf(field: Field | "pointer", op: Operator, { text, quoted }: Writt
   if (field.kind === "number") {
     if (op === "has") return { says: "it is a number, which contains nothing: use : = != > < >= <=", ofOperator: true };
     const isRange = op === ":" && parseRange(text, field.quantity) !== undefined;
-    if (isRange || (op === ":" && text === "*") || parseQuantity(text, field.quantity) !== undefined) return undefined;
+    if (isRange || parseQuantity(text, field.quantity) !== undefined) return undefined;
     return {
       says: `${quantityExamples[field.quantity]} was expected${op === ":" ? ", or a range" : ""}, got ${shown(text)}`,
     };
@@ -352,10 +352,11 @@ export function parseQuantity(text: string, quantity: Quantity): number | undefi
 }
 
 /** From and to, both inclusive; a missing end is open. */
-export type Range = readonly [from: number, to: number];
+type Range = readonly [from: number, to: number];
 
-/** Parses a range: `1.2..1.9`, `40..` or `..50`. */
+/** Parses a range: `1.2..1.9`, `40..`, `..50`, or `*` for all numbers. */
 export function parseRange(text: string, quantity: Quantity): Range | undefined {
+  if (text === "*") return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   const [, first = "", second = ""] = /^(.*?)\.\.(.*)$/.exec(text) ?? [];
   if (first === "" && second === "") return undefined;
   const from = first === "" ? Number.NEGATIVE_INFINITY : parseQuantity(first, quantity);

@@ -3,7 +3,7 @@ import { keyOfId, type RecordedOperation, type WireMessage } from "../conversati
 import { pairOf, type Row } from "../conversation/row.js";
 import { jsonValue, literalOf, namesIn, nodeAt, valueAt } from "../json/json-node.js";
 import { type Field, fieldOf, type Quantity, type Subject, textOf } from "./fields.js";
-import { type Filter, type Operator, parseQuantity, parseRange, type Range, type Written } from "./filter.js";
+import { type Filter, type Operator, parseQuantity, parseRange, type Written } from "./filter.js";
 import { compilePattern, type Pattern } from "./pattern.js";
 
 /** Whether a row matches a filter. A row of many messages matches if one of them does. */
@@ -146,8 +146,7 @@ export const comparisons: Readonly<Record<Exclude<Operator, "has">, (value: numb
 };
 
 function numberComparison(op: Operator, text: string, quantity: Quantity): (value: number) => boolean {
-  const everything: Range = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const range = op !== ":" ? undefined : text === "*" ? everything : parseRange(text, quantity);
+  const range = op === ":" ? parseRange(text, quantity) : undefined;
   if (range !== undefined) return (value) => value >= range[0] && value <= range[1];
   const wanted = parseQuantity(text, quantity) ?? Number.NaN;
   return (value) => op !== "has" && comparisons[op](value, wanted);
