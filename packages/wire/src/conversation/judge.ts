@@ -138,10 +138,7 @@ export class Judge {
     const inForce = this.#rules.filter(({ applies }) => applies?.(revision) ?? true);
     const onMessages = inForce.filter((rule) => rule.on === "message");
     const about = (side: Sender, kind: MessageKind): RulesByKey<RuleOf<"message">> =>
-      byKey(
-        onMessages.filter(({ kinds, from = side }) => from === side && (kinds?.includes(kind) ?? true)),
-        ({ methods }) => methods,
-      );
+      byKey(onMessages.filter(({ kinds, from = side }) => from === side && (kinds?.includes(kind) ?? true)));
     const sentBy = (side: Sender): RuleIndex["message"][Sender] => ({
       req: about(side, "req"),
       ntf: about(side, "ntf"),
@@ -150,19 +147,10 @@ export class Judge {
       none: about(side, "none"),
     });
     const index: RuleIndex = {
-      frame: byKey(
-        inForce.filter((rule) => rule.on === "frame"),
-        ({ channels }) => channels,
-      ),
-      body: byKey(
-        inForce.filter((rule) => rule.on === "body"),
-        ({ steps }) => steps,
-      ),
+      frame: byKey(inForce.filter((rule) => rule.on === "frame")),
+      body: byKey(inForce.filter((rule) => rule.on === "body")),
       message: { client: sentBy("client"), server: sentBy("server") },
-      exchange: byKey(
-        inForce.filter((rule) => rule.on === "exchange"),
-        ({ steps }) => steps,
-      ),
+      exchange: byKey(inForce.filter((rule) => rule.on === "exchange")),
     };
     this.#indexes.set(revision, index);
     return index;
@@ -170,13 +158,18 @@ export class Judge {
 }
 
 /** The rules keep their order under each key. */
-function byKey<Rule>(rules: readonly Rule[], keysOf: (rule: Rule) => readonly string[] | undefined): RulesByKey<Rule> {
+function byKey<Of extends Rule>(rules: readonly Of[]): RulesByKey<Of> {
   const keys = new Set(rules.flatMap((rule) => keysOf(rule) ?? []));
-  const under = (key: string): readonly Rule[] => rules.filter((rule) => keysOf(rule)?.includes(key) ?? true);
+  const under = (key: string): readonly Of[] => rules.filter((rule) => keysOf(rule)?.includes(key) ?? true);
   return {
     keyed: new Map([...keys].map((key) => [key, under(key)])),
     others: rules.filter((rule) => keysOf(rule) === undefined),
   };
+}
+
+/** The keys of the subjects that a rule checks; undefined for all. */
+function keysOf({ methods, channels, steps }: Rule): readonly string[] | undefined {
+  return methods ?? channels ?? steps;
 }
 
 function rulesFor<Rule>(key: string | undefined, { keyed, others }: RulesByKey<Rule>): readonly Rule[] {
