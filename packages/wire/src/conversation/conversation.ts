@@ -11,6 +11,7 @@ import { Judge } from "./judge.js";
 import { type HttpExchange, type OpenHttpExchange, WireMessage } from "./message.js";
 import { type Pending, PendingTracker } from "./pending.js";
 import type { Row, RowKind } from "./row.js";
+import { processAfter } from "./server-process.js";
 import { WireSession } from "./session.js";
 import { signInStepOf } from "./sign-in.js";
 import { Timeline } from "./timeline.js";
@@ -363,7 +364,7 @@ function processRow(
   from: Sender | undefined,
   session: WireSession,
 ): OpenRow {
-  session.process.take(entry);
+  session.process = processAfter(session.process, entry);
   return plainRow(kind, entry, entry.t, { from, session });
 }
 

@@ -30,78 +30,57 @@ export interface ProcessEnd {
 const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The process of a server, as far as the recording shows it. The properties stay after the process has ended. */
-export class ServerProcess {
-  #pid: number | undefined;
-  #startedAt: number | undefined;
-  #failure: string | undefined;
-  #stdinEndedAt: number | undefined;
-  #end: ProcessEnd | undefined;
-  readonly #signals: string[] = [];
-  readonly #stderr: StderrPiece[] = [];
-  #stderrBytes = 0;
-
+export interface ServerProcess {
   /** The process id. */
-  get pid(): number | undefined {
-    return this.#pid;
-  }
-
+  readonly pid: number | undefined;
   /** When it was started; undefined for a server that the recorder did not start. */
-  get startedAt(): number | undefined {
-    return this.#startedAt;
-  }
-
+  readonly startedAt: number | undefined;
   /** Why the process could not be started; undefined if it was. */
-  get failure(): string | undefined {
-    return this.#failure;
-  }
-
+  readonly failure: string | undefined;
   /** When the client closed its input. */
-  get stdinEndedAt(): number | undefined {
-    return this.#stdinEndedAt;
-  }
-
+  readonly stdinEndedAt: number | undefined;
   /** The end; undefined while it runs. */
-  get end(): ProcessEnd | undefined {
-    return this.#end;
-  }
-
+  readonly end: ProcessEnd | undefined;
   /** The signals that were sent to it, in order. */
-  get signals(): readonly string[] {
-    return this.#signals;
-  }
-
+  readonly signals: readonly string[];
   /** The newest output on stderr, in order. */
-  get stderr(): readonly StderrPiece[] {
-    return this.#stderr;
-  }
-
+  readonly stderr: readonly StderrPiece[];
   /** The number of bytes that it wrote to stderr. */
-  get stderrBytes(): number {
-    return this.#stderrBytes;
-  }
+  readonly stderrBytes: number;
+}
 
-  /** Takes the next entry of the session. */
-  take(entry: LifeEntry | StderrEntry): void {
-    if (entry.k === "l") this.#takeLife(entry);
-    else this.#takeStderr(entry);
-  }
+/** A process of which nothing was recorded so far. */
+export const unseenProcess: ServerProcess = {
+  pid: undefined,
+  startedAt: undefined,
+  failure: undefined,
+  stdinEndedAt: undefined,
+  end: undefined,
+  signals: [],
+  stderr: [],
+  stderrBytes: 0,
+};
 
-  #takeLife({ ev, n, t, pid, why, code, sig }: LifeEntry): void {
-    if (ev === "spawn") {
-      this.#startedAt = t;
-      this.#pid = pid;
-      this.#end = undefined;
-    }
-    if (ev === "stdin-end") this.#stdinEndedAt ??= t;
-    if (ev === "signal" && typeof sig === "string" && this.#signals.length < mostKept) this.#signals.push(sig);
-    if (ev === "exit") this.#failure = why;
-    if (ev === "exit") this.#end = { n, at: t, code: code ?? undefined, signal: sig ?? undefined };
-  }
-
-  #takeStderr(entry: StderrEntry): void {
+/** The process after the next entry of its session. */
+export function processAfter(before: ServerProcess, entry: LifeEntry | StderrEntry): ServerProcess {
+  const { n, t } = entry;
+  if (entry.k === "e") {
     const bytes = bytesOf(entry);
-    this.#stderrBytes += bytes.length;
-    this.#stderr.push({ n: entry.n, at: entry.t, text: loose.decode(bytes.subarray(0, longest)) });
-    if (this.#stderr.length > mostKept) this.#stderr.shift();
+    const piece = { n, at: t, text: loose.decode(bytes.subarray(0, longest)) };
+    const stderr = [...before.stderr, piece].slice(-mostKept);
+    return { ...before, stderr, stderrBytes: before.stderrBytes + bytes.length };
+  }
+  const { ev, pid, why, code, sig } = entry;
+  switch (ev) {
+    case "spawn":
+      return { ...before, startedAt: t, pid, end: undefined };
+    case "stdin-end":
+      return { ...before, stdinEndedAt: before.stdinEndedAt ?? t };
+    case "signal":
+      return typeof sig === "string" ? { ...before, signals: [...before.signals, sig].slice(0, mostKept) } : before;
+    case "exit":
+      return { ...before, failure: why, end: { n, at: t, code: code ?? undefined, signal: sig ?? undefined } };
+    default:
+      return before;
   }
 }

@@ -14,7 +14,7 @@ import { Contract } from "./contract.js";
 import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf, mostRemembered, Operations } from "./operations.js";
-import { ServerProcess } from "./server-process.js";
+import { type ServerProcess, unseenProcess } from "./server-process.js";
 import { SignIns } from "./sign-in.js";
 
 /** A tool as the server listed it last, with the place of its definition. */
@@ -74,8 +74,8 @@ export class WireSession {
   readonly cursors: Set<string> = new Set();
   /** The declared capabilities of both sides, and their use. */
   readonly contract: Contract = new Contract();
-  /** The process of the server. */
-  readonly process: ServerProcess = new ServerProcess();
+  /** The process of the server. The conversation replaces it with each observation of the process. */
+  process: ServerProcess = unseenProcess;
   /** The sign-ins of the session. */
   readonly signIns: SignIns;
   /** The HTTP part of the session. */
