@@ -34,17 +34,10 @@ export interface OpenOperation extends RecordedOperation {
 
 /** How a response pairs with the requests of the other side. */
 export type Pairing =
-  | { readonly is: "answer" }
-  /** The request was answered already. */
   | {
-      readonly is: "second answer";
+      /** `second answer`: the request was answered already. `other type`: its id has the other type, `"7"` instead of `7`. */
+      readonly is: "answer" | "second answer" | "other type";
       /** The operation that the request began. */
-      readonly operation: RecordedOperation;
-    }
-  /** A request has the same id with the other type: `"7"` instead of `7`. */
-  | {
-      readonly is: "other type";
-      /** The operation of the request with the other type of id. */
       readonly operation: RecordedOperation;
     }
   | { readonly is: "unknown" };

@@ -144,13 +144,13 @@ export class Operations {
   /** Pairs a response with the requests of the other side; undefined for an error that answers no request. */
   pairingOf(response: WireMessage): Pairing | undefined {
     if (response.kind === "err" && this.#answersNoMessage(response)) return undefined;
-    const asked = this.asked(response);
+    const side = otherSide(response.from);
+    const asked = this.#sameId(side, response);
     if (asked !== undefined) {
-      const { answer } = asked;
-      const isFirst = answer === undefined || isReplacedBy(response, answer);
-      return isFirst ? { is: "answer" } : { is: "second answer", operation: asked };
+      const isFirst = asked.answer === undefined || isReplacedBy(response, asked.answer);
+      return { is: isFirst ? "answer" : "second answer", operation: asked };
     }
-    const other = this.sameId(otherSide(response.from), response, otherType(response.idKey));
+    const other = this.#sameId(side, response, otherType(response.idKey));
     return other === undefined ? { is: "unknown" } : { is: "other type", operation: other };
   }
 
@@ -162,13 +162,8 @@ export class Operations {
     return id === undefined || id === "null" || this.#noMessages[otherSide(from)].has(idKey);
   }
 
-  /** The request that a response answers: a pending one with its id, preferably in the same HTTP exchange. */
-  asked(response: WireMessage): RecordedOperation | undefined {
-    return this.sameId(otherSide(response.from), response);
-  }
-
-  /** The request of a side with the id of a message, or with another id. */
-  sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): RecordedOperation | undefined {
+  /** The request of a side with the id of a message, or with another id: preferably in the same HTTP exchange, and pending. */
+  #sameId(from: Sender, message: WireMessage, key: string | undefined = message.idKey): RecordedOperation | undefined {
     const all = (key === undefined ? undefined : this.#byId[from].get(key)) ?? [];
     const exchange = message.frame.entry.req;
     const near = exchange === undefined ? [] : all.filter(({ request }) => request.frame.entry.req === exchange);
@@ -178,7 +173,7 @@ export class Operations {
 
   /** The earlier request of the same side with the same id. A request that HTTP refused does not count: its id was never used. */
   reusedBy(request: WireMessage): RecordedOperation | undefined {
-    const before = this.sameId(request.from, request);
+    const before = this.#sameId(request.from, request);
     if (before === undefined || isReplacedBy(request, before.request)) return undefined;
     return refusalOf(before) === undefined ? before : undefined;
   }

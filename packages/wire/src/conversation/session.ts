@@ -194,7 +194,7 @@ export class WireSession {
     const { kind } = message;
     const isResponse = kind === "res" || kind === "err";
     const pairing = isResponse ? this.#requests.pairingOf(message) : undefined;
-    const answered = pairing?.is === "answer" ? this.#requests.asked(message) : undefined;
+    const answered = pairing?.is === "answer" ? pairing.operation : undefined;
     const operation = kind === "ntf" ? this.#requests.operationOf(message) : answered;
     return {
       revision: this.#revisionOf(message, operation, exchange),
