@@ -8,7 +8,7 @@ import { portabilityRules } from "../rules/portability.js";
 import type { Correction, Rule, Verdict } from "../rules/rule.js";
 import { headerOf, isMessageBody, originOf, pathOf, spokenIn } from "./exchange.js";
 import { Judge } from "./judge.js";
-import { type HttpExchange, type OpenHttpExchange, WireMessage } from "./message.js";
+import { type HttpExchange, type SignInStep, WireMessage } from "./message.js";
 import { type Pending, PendingTracker } from "./pending.js";
 import type { Row, RowKind } from "./row.js";
 import { processAfter } from "./server-process.js";
@@ -38,6 +38,18 @@ interface OpenRow extends Row {
   unjudged: string | undefined;
 }
 
+/** The conversation's own view of an exchange: it alone may change it. */
+interface OpenHttpExchange extends HttpExchange {
+  response: HttpEntry | undefined;
+  end: HttpEntry | undefined;
+  signIn: SignInStep | undefined;
+  isFaulty: boolean;
+  readonly frames: Frame[];
+  readonly messages: WireMessage[];
+  /** The rows of its heads, for the verdicts of its rules; undefined once these were applied. */
+  unjudged: OpenRow[] | undefined;
+}
+
 /**
  * Reads a recording: pairs requests with responses, tracks the session state, and checks each frame against the rules of its
  * revision. Takes entries one by one, in the order of the recording, live or from a file.
@@ -53,7 +65,6 @@ export class Conversation {
   readonly #pendingTracker = new PendingTracker();
   readonly #byName = new Map<string, WireSession>();
   readonly #exchanges = new Map<number, OpenHttpExchange>();
-  readonly #exchangeRows = new Map<number, OpenRow[]>();
   /** Exchanges that have ended, oldest first, as far as they are not forgotten; empty with `keepRows`. */
   readonly #ended: OpenHttpExchange[] = [];
   readonly #continuations = new Map<string, Continuation>();
@@ -146,10 +157,11 @@ export class Conversation {
       case "gap":
         // A gap does not name the connection, and a session may have begun within it.
         this.#hasGap = true;
-        for (const session of this.sessions) session.miss();
+        this.#missAll();
         return plainRow("gap", entry, entry.t);
       case "r":
-        if (entry.of !== undefined && entry.did !== "hold" && entry.did !== "send") this.#interfere();
+        // The recorder changed or withheld a message: from here on, client and server have seen different conversations.
+        if (entry.of !== undefined && entry.did !== "hold" && entry.did !== "send") this.#missAll();
         return plainRow("rule", entry, entry.t);
       case "a":
         return plainRow("note", entry, this.#now);
@@ -158,8 +170,7 @@ export class Conversation {
     }
   }
 
-  /** The recorder changed or withheld a message: from here on, client and server have seen different conversations. */
-  #interfere(): void {
+  #missAll(): void {
     for (const session of this.sessions) session.miss();
   }
 
@@ -243,7 +254,7 @@ export class Conversation {
         frames: [],
         messages: [],
         isFaulty: false,
-        judged: false,
+        unjudged: [],
       };
       this.#exchanges.set(entry.x, exchange);
     }
@@ -251,7 +262,7 @@ export class Conversation {
     const session = this.#session(entry.s);
     const row = plainRow("http", entry, entry.t, { from, exchange, session });
     if (entry.v !== undefined) row.verdicts.push(...this.#judge.carried(entry.v, entry.n));
-    this.#exchangeRows.set(entry.x, [...(this.#exchangeRows.get(entry.x) ?? []), row]);
+    exchange.unjudged?.push(row);
     if (entry.ph === "res") {
       exchange.response = entry;
       noteSession(exchange, session);
@@ -271,7 +282,6 @@ export class Conversation {
     const old = this.#ended.length > mostEnded ? this.#ended.shift() : undefined;
     if (old === undefined) return;
     this.#exchanges.delete(old.number);
-    this.#exchangeRows.delete(old.number);
     for (const { entry } of old.frames) this.#continuations.delete(keyOf(entry));
   }
 
@@ -284,15 +294,14 @@ export class Conversation {
   }
 
   #judgeExchange(exchange: OpenHttpExchange): void {
-    if (exchange.judged) return;
-    exchange.judged = true;
-    this.#applyExchangeRules(exchange);
+    const { unjudged: rows } = exchange;
+    if (rows === undefined) return;
+    exchange.unjudged = undefined;
+    this.#applyExchangeRules(exchange, rows);
     this.#session(exchange.request.s).signIns.takeExchange(exchange);
   }
 
-  #applyExchangeRules(exchange: OpenHttpExchange): void {
-    const rows = this.#exchangeRows.get(exchange.number) ?? [];
-    this.#exchangeRows.delete(exchange.number);
+  #applyExchangeRules(exchange: OpenHttpExchange, rows: readonly OpenRow[]): void {
     if (exchange.request.v !== undefined) {
       const carried = rows.flatMap(({ verdicts }) => verdicts);
       exchange.isFaulty ||= carried.some(({ level, party }) => level === "must" && party === "server");

@@ -77,18 +77,6 @@ export interface HttpExchange {
   readonly isFaulty: boolean;
 }
 
-/** The conversation's own view of an exchange: it alone may change it. */
-export interface OpenHttpExchange extends HttpExchange {
-  response: HttpEntry | undefined;
-  end: HttpEntry | undefined;
-  signIn: SignInStep | undefined;
-  isFaulty: boolean;
-  readonly frames: Frame[];
-  readonly messages: WireMessage[];
-  /** Whether its rules were applied. */
-  judged: boolean;
-}
-
 /** Facts about a message when it arrives. */
 export interface MessageContext {
   /** The revision that it is judged by; undefined if it names an unknown version. */
