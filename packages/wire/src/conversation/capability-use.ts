@@ -73,11 +73,30 @@ function neededFor(method: string, { facts }: Revision): string | undefined {
   return path?.startsWith("tasks") && facts.tasks !== "core" ? undefined : path;
 }
 
+/** A list whose changes a server notifies. */
+interface ChangeableList {
+  /** The method that lists it. */
+  readonly list: string;
+  /** The member of the result. */
+  readonly member: "tools" | "resources" | "prompts";
+  /** The notification of a change. */
+  readonly changed: string;
+  /** The capability that announces it, with dots. */
+  readonly capability: string;
+}
+
+/** All lists whose changes a server notifies. */
+export const changeableLists: readonly ChangeableList[] = (
+  [
+    { list: methods.listTools, member: "tools", changed: notifications.toolsChanged },
+    { list: methods.listResources, member: "resources", changed: notifications.resourcesChanged },
+    { list: methods.listPrompts, member: "prompts", changed: notifications.promptsChanged },
+  ] as const
+).map((each) => ({ ...each, capability: `${each.member}.listChanged` }));
+
 /** The capabilities under which a side sends a notification. */
 const notifiedUnder: ReadonlyMap<string, string> = new Map([
-  [notifications.toolsChanged, "tools.listChanged"],
-  [notifications.promptsChanged, "prompts.listChanged"],
-  [notifications.resourcesChanged, "resources.listChanged"],
+  ...changeableLists.map(({ changed, capability }) => [changed, capability] as const),
   [notifications.resourceUpdated, "resources.subscribe"],
   [notifications.message, "logging"],
   [notifications.rootsChanged, "roots.listChanged"],

@@ -10,6 +10,7 @@ import {
   revisionOf,
 } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
+import { changeableLists } from "./capability-use.js";
 import { Contract } from "./contract.js";
 import { headerOf, isTaken, spokenIn } from "./exchange.js";
 import type { HandshakePhase, HttpExchange, MessageContext, RecordedOperation, WireMessage } from "./message.js";
@@ -343,35 +344,6 @@ export class WireSession {
     }
   }
 }
-
-/** A list whose changes a server notifies. */
-interface ChangeableList {
-  /** The method that lists it. */
-  readonly list: string;
-  /** The member of the result. */
-  readonly member: "tools" | "resources" | "prompts";
-  /** The notification of a change. */
-  readonly changed: string;
-  /** The capability that announces it, with dots. */
-  readonly capability: string;
-}
-
-/** All lists whose changes a server notifies. */
-export const changeableLists: readonly ChangeableList[] = [
-  { list: methods.listTools, member: "tools", changed: notifications.toolsChanged, capability: "tools.listChanged" },
-  {
-    list: methods.listResources,
-    member: "resources",
-    changed: notifications.resourcesChanged,
-    capability: "resources.listChanged",
-  },
-  {
-    list: methods.listPrompts,
-    member: "prompts",
-    changed: notifications.promptsChanged,
-    capability: "prompts.listChanged",
-  },
-];
 
 /** The version that a request names in its `_meta`, as in the stateless era. */
 export function namedVersion({ kind, params, from }: WireMessage): string | undefined {

@@ -1,7 +1,7 @@
 import { describeValue, isObject, methods, notifications, type Revision } from "@parlance/mcp/protocol";
-import { type CapabilityUse, isDeclared, usesOf } from "../conversation/capability-use.js";
+import { type CapabilityUse, changeableLists, isDeclared, usesOf } from "../conversation/capability-use.js";
 import type { WireMessage } from "../conversation/message.js";
-import { changeableLists, type WireSession } from "../conversation/session.js";
+import type { WireSession } from "../conversation/session.js";
 import { byEra, inSchema, isHandshake, negotiated, respected } from "./citations.js";
 import { before, nothing } from "./corrections/edits.js";
 import type { Finding, Rule } from "./rule.js";

@@ -2,8 +2,9 @@
 
 import { codes } from "@parlance/mcp/jsonrpc";
 import { checkShape, isObject, type JsonObject, methods, pointerToken } from "@parlance/mcp/protocol";
+import { changeableLists } from "../../conversation/capability-use.js";
 import type { RecordedOperation, WireMessage } from "../../conversation/message.js";
-import { changeableLists, type WireSession } from "../../conversation/session.js";
+import type { WireSession } from "../../conversation/session.js";
 import { literalOf, nodeAt, valueAt } from "../../json/json-node.js";
 import type { Correction, Faulty } from "../rule.js";
 import { isJson, misspelt, onlyRequestTo, put, replaced, unusedNumber, without } from "./edits.js";
