@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, metaKeys, methods } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
 import { type Declared, isDeclared, usesOf, visibleCapabilities } from "./capability-use.js";
+import { getOrInsert } from "./get-or-insert.js";
 import type { WireMessage } from "./message.js";
 import { metaOf } from "./operations.js";
 
@@ -139,8 +140,7 @@ class Side {
     const names = path.split(".");
     for (let depth = 1; depth <= names.length; depth += 1) {
       const part = names.slice(0, depth).join(".");
-      const use = this.#uses.get(part) ?? { count: 0, first: n, undeclared: undefined };
-      this.#uses.set(part, use);
+      const use = getOrInsert(this.#uses, part, () => ({ count: 0, first: n, undeclared: undefined }));
       use.count += 1;
       if (part === path && !declared) use.undeclared ??= n;
     }

@@ -7,6 +7,7 @@ import { rules as allRules } from "../rules/all.js";
 import { portabilityRules } from "../rules/portability.js";
 import type { Correction, Rule, Verdict } from "../rules/rule.js";
 import { headerOf, isMessageBody, originOf, pathOf, spokenIn } from "./exchange.js";
+import { getOrInsert } from "./get-or-insert.js";
 import { Judge } from "./judge.js";
 import { type HttpExchange, type SignInStep, WireMessage } from "./message.js";
 import { type Pending, PendingTracker } from "./pending.js";
@@ -206,7 +207,8 @@ export class Conversation {
     }
     if (exchange !== undefined) session.signIns.takeBody(exchange, frame);
     if (exchange !== undefined && !isMessageBody(frame, exchange, session.http)) return;
-    const continuation = this.#continuation(entry);
+    // Lines of one direction of one connection may be pieces of one text.
+    const continuation = getOrInsert(this.#continuations, keyOf(entry), () => new Continuation());
     const continues = continuation.follow(frame);
     const { line } = continuation;
     if (isJudged)
@@ -241,23 +243,7 @@ export class Conversation {
   }
 
   #httpRow(entry: HttpEntry): OpenRow {
-    let exchange = this.#exchanges.get(entry.x);
-    if (exchange === undefined) {
-      const isAddressed = this.#isEndpoint(entry.url);
-      exchange = {
-        number: entry.x,
-        request: entry,
-        response: undefined,
-        end: undefined,
-        isAddressed,
-        signIn: isAddressed ? undefined : signInStepOf(entry),
-        frames: [],
-        messages: [],
-        isFaulty: false,
-        unjudged: [],
-      };
-      this.#exchanges.set(entry.x, exchange);
-    }
+    const exchange = getOrInsert(this.#exchanges, entry.x, () => openExchange(entry, this.#isEndpoint(entry.url)));
     const from: Sender = entry.ph === "req" ? "client" : "server";
     const session = this.#session(entry.s);
     const row = plainRow("http", entry, entry.t, { from, exchange, session });
@@ -316,24 +302,28 @@ export class Conversation {
   }
 
   #session(name: string): WireSession {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
-    const session = new WireSession(name, this.#keepRows, this.#endpoint);
-    if (this.#hasGap) session.miss();
-    this.#byName.set(name, session);
-    this.sessions.push(session);
-    return session;
+    return getOrInsert(this.#byName, name, () => {
+      const session = new WireSession(name, this.#keepRows, this.#endpoint);
+      if (this.#hasGap) session.miss();
+      this.sessions.push(session);
+      return session;
+    });
   }
+}
 
-  /** Lines of one direction of one connection may be pieces of one text. */
-  #continuation(entry: FrameEntry): Continuation {
-    const key = keyOf(entry);
-    const known = this.#continuations.get(key);
-    if (known !== undefined) return known;
-    const continuation = new Continuation();
-    this.#continuations.set(key, continuation);
-    return continuation;
-  }
+function openExchange(request: HttpEntry, isAddressed: boolean): OpenHttpExchange {
+  return {
+    number: request.x,
+    request,
+    response: undefined,
+    end: undefined,
+    isAddressed,
+    signIn: isAddressed ? undefined : signInStepOf(request),
+    frames: [],
+    messages: [],
+    isFaulty: false,
+    unjudged: [],
+  };
 }
 
 /** The direction of the connection, or of the HTTP exchange, that a frame is on. */

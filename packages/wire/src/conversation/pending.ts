@@ -4,6 +4,7 @@ import { literalOf } from "../json/json-node.js";
 import type { Entry, HttpEntry, LifeEntry, RecorderRuleEntry } from "../recording/entry.js";
 import { type Frame, otherSide, type Sender, senderOf } from "../recording/frame.js";
 import { refusalOf } from "./exchange.js";
+import { getOrInsert } from "./get-or-insert.js";
 import { keyOfId, type RecordedOperation, type WireMessage } from "./message.js";
 import type { Row } from "./row.js";
 import type { WireSession } from "./session.js";
@@ -221,11 +222,9 @@ export class PendingTracker {
   }
 
   #signsOf(name: string): Signs {
-    const known = this.#signs.get(name);
-    if (known !== undefined) return known;
-    const signs: Signs = { held: new Map(), hints: [], cuts: [], gone: new Map(), cutAt: new Map() };
-    this.#signs.set(name, signs);
-    return signs;
+    return getOrInsert(this.#signs, name, () => {
+      return { held: new Map(), hints: [], cuts: [], gone: new Map(), cutAt: new Map() };
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, metaKeys, methods, notifications } from "@parlance/mcp/protocol";
 import type { Sender } from "../recording/frame.js";
+import { getOrInsert } from "./get-or-insert.js";
 import type { HttpExchange, RecordedOperation, WireMessage } from "./message.js";
 import { metaOf } from "./operations.js";
 import type { Row } from "./row.js";
@@ -170,11 +171,7 @@ export class Timeline {
     const span = this.#byExchange.get(exchange);
     if (span !== undefined) this.#add(span, row);
     else if (exchange.end === row.entry) this.#unplaced.delete(exchange);
-    else {
-      const rows = this.#unplaced.get(exchange);
-      if (rows === undefined) this.#unplaced.set(exchange, [row]);
-      else rows.push(row);
-    }
+    else getOrInsert(this.#unplaced, exchange, () => []).push(row);
     if (row.kind === "http") this.#takeHttp(exchange, row);
   }
 
@@ -323,12 +320,9 @@ export class Timeline {
   }
 
   #track({ session }: Row): Tracked {
-    let tracked = this.#tracked.get(session);
-    if (tracked === undefined) {
-      tracked = { running: new Set(), byTask: new Map(), unauthorizedAt: undefined, signIn: undefined };
-      this.#tracked.set(session, tracked);
-    }
-    return tracked;
+    return getOrInsert(this.#tracked, session, () => {
+      return { running: new Set(), byTask: new Map(), unauthorizedAt: undefined, signIn: undefined };
+    });
   }
 }
 

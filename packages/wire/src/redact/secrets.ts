@@ -1,4 +1,5 @@
 import { decodeUtf8, encodeBase64, isObject, pointerToken } from "@parlance/mcp/protocol";
+import { getOrInsert } from "../conversation/get-or-insert.js";
 import type { ByteRange, JsonNode } from "../json/json-node.js";
 import type { HttpEntry } from "../recording/entry.js";
 import {
@@ -158,13 +159,9 @@ export class Secrets {
     if (this.#texts.has(form) || this.#texts.size >= mostKnown) return;
     this.#texts.add(form);
     const bytes = encoder.encode(form);
-    const key = keyAt(bytes, 0);
-    const others = this.#byKey.get(key);
-    if (others === undefined) this.#byKey.set(key, [bytes]);
-    else {
-      others.push(bytes);
-      others.sort((a, b) => b.length - a.length);
-    }
+    const known = getOrInsert(this.#byKey, keyAt(bytes, 0), () => []);
+    known.push(bytes);
+    known.sort((a, b) => b.length - a.length);
     this.#begins[((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)] = 1;
   }
 

@@ -1,4 +1,5 @@
 import { Conversation, type ConversationOptions } from "../conversation/conversation.js";
+import { getOrInsert } from "../conversation/get-or-insert.js";
 import { type RecordedOperation, requestText } from "../conversation/message.js";
 import { endOf, isProbe, type Pending } from "../conversation/pending.js";
 import type { Row } from "../conversation/row.js";
@@ -176,8 +177,7 @@ function crashesOf({ rows, sessions }: Conversation): readonly Crash[] {
   return rows.flatMap(({ entry }) => {
     if (entry.k !== "l") return [];
     const { s, ev, n } = entry;
-    const seen = leaving.get(s) ?? { first: undefined, isSignalled: false };
-    leaving.set(s, seen);
+    const seen = getOrInsert(leaving, s, () => ({ first: undefined, isSignalled: false }));
     // A crashing server closes its output first, and the client disconnects because of that.
     if (ev === "stdin-end") seen.first ??= "client";
     if (ev === "close" && entry.d === "s2c") seen.first ??= "server";
