@@ -36,8 +36,8 @@ export async function playOnStdio(recording: Conversation, options: PlayOptions)
   const faulty = faults && faultyOutput(faults);
   // With faults, messages are judged, because a filter may test the verdicts.
   const live = new Conversation(faults === undefined ? { rules: [] } : {});
-  const transcript = new Transcript(({ entry }) => {
-    const row = entry && live.push(entry);
+  const transcript = new Transcript((entry) => {
+    const row = live.push(entry);
     if (row?.from === "client") player.receive(row);
     else if (row !== undefined) faulty?.take(row);
   });

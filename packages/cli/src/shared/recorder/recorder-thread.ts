@@ -22,14 +22,13 @@ const lastGrace = 1_000;
 const { path, header, zero, outstanding, watched, judged } = workerData as RecorderStart;
 const counter = new Int32Array(outstanding);
 const file = new RecordingFile(path, header);
-const transcript = new Transcript(({ entry, lost }) => {
-  if (entry === undefined) {
-    file.lose(lost.from, lost.to, lost.count, "the recorder was too far behind");
-    return;
-  }
-  file.append(entry);
-  if (watched || judged) entries.push(entry);
-});
+const transcript = new Transcript(
+  (entry) => {
+    file.append(entry);
+    if (watched || judged) entries.push(entry);
+  },
+  (from, to, lost) => file.lose(from, to, lost, "the recorder was too far behind"),
+);
 let conversation: Conversation | undefined;
 let entries: Entry[] = [];
 let isOpened = false;

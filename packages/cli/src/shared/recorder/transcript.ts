@@ -18,17 +18,10 @@ const stdio = "1";
 /** Milliseconds after which an unfinished line is recorded as `partial`. */
 const partialAfter = 1_000;
 
-/** An entry, or a gap. */
-export type Written =
-  | { readonly entry: ObservedEntry; readonly lost?: undefined }
-  | {
-      readonly lost: { readonly from: number; readonly to: number; readonly count: number };
-      readonly entry?: undefined;
-    };
-
 /** Converts observations to the entries of a recording, in order, and numbers them. */
 export class Transcript {
-  readonly #write: (written: Written) => void;
+  readonly #write: (entry: ObservedEntry) => void;
+  readonly #lose: (from: number, to: number, lost: number) => void;
   readonly #cutters: Readonly<Record<LineStream, LineCutter>> = { stdin: new LineCutter(), stdout: new LineCutter() };
   /** The streams whose unfinished line was recorded as `partial`. */
   readonly #reported = new Set<LineStream>();
@@ -36,8 +29,16 @@ export class Transcript {
   readonly #marked = new Map<number, number>();
   #n = 0;
 
-  constructor(write: (written: Written) => void) {
+  /**
+   * @param write called with each entry
+   * @param lose called with the interval and the number of missing lines. Default: does nothing
+   */
+  constructor(
+    write: (entry: ObservedEntry) => void,
+    lose: (from: number, to: number, lost: number) => void = () => undefined,
+  ) {
     this.#write = write;
+    this.#lose = lose;
   }
 
   /** Takes the next observation. */
@@ -49,15 +50,11 @@ export class Transcript {
       case "ended":
         this.#ended(observation.stream);
         break;
-      case "stderr":
-        this.#number((n) => ({
-          k: "e",
-          n,
-          s: stdio,
-          t: milliseconds(observation.t),
-          ...recordedBytes(observation.bytes),
-        }));
+      case "stderr": {
+        const { t, bytes } = observation;
+        this.#number((n) => ({ k: "e", n, s: stdio, t: milliseconds(t), ...recordedBytes(bytes) }));
         break;
+      }
       case "frame":
         this.#frame(observation.frame, observation.frame.nl);
         break;
@@ -138,7 +135,7 @@ export class Transcript {
 
   #rule(entry: RecorderRuleEntry, of: number | undefined): void {
     const n = of === undefined ? undefined : this.#marked.get(of);
-    this.#write({ entry: { ...entry, t: milliseconds(entry.t), ...(n !== undefined && { of: n }) } });
+    this.#write({ ...entry, t: milliseconds(entry.t), ...(n !== undefined && { of: n }) });
   }
 
   #gap({ from, to, lost, streams: lines }: Gap): void {
@@ -148,12 +145,12 @@ export class Transcript {
       this.#reported.delete(stream);
     }
     this.#n += count;
-    this.#write({ lost: { from, to, count } });
+    this.#lose(from, to, count);
   }
 
   #number(make: (n: number) => ObservedEntry): void {
     this.#n += 1;
-    this.#write({ entry: make(this.#n) });
+    this.#write(make(this.#n));
   }
 }
 
