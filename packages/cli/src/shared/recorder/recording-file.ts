@@ -7,8 +7,6 @@ import { linesIn } from "./lines-in.js";
 import type { ObservedEntry, RecordingOutcome } from "./recorder-messages.js";
 import { numberedPath } from "./recording-name.js";
 
-type GapEntry = Extract<Entry, { k: "gap" }>;
-
 /** The maximum number of bytes that wait for a slow or full disk before lines are dropped. */
 const mostQueued = 32 * 1024 * 1024;
 
@@ -19,12 +17,7 @@ const mostUnencoded = 1024 * 1024;
 export type Flushed = "all" | "some" | "none";
 
 /** A run of missing lines, and the reason. */
-interface Gap {
-  readonly from: number;
-  readonly to: number;
-  readonly lost: number;
-  readonly why: string;
-}
+type Gap = Omit<Extract<Entry, { k: "gap" }>, "k" | "t">;
 
 /**
  * The file of a recording: complete lines, in order. A failed write is retried with the next line; lines that do not fit into the
@@ -119,10 +112,8 @@ export class RecordingFile {
   #closeGap(t: number): void {
     if (this.#gap === undefined) return;
     const { from, to, lost, why } = this.#gap;
-    const [first, last] = [milliseconds(from), milliseconds(to)];
-    const entry: GapEntry = { k: "gap", t, from: first, to: last, lost, why };
     this.#gap = undefined;
-    this.#enqueue(entry);
+    this.#enqueue({ k: "gap", t, from: milliseconds(from), to: milliseconds(to), lost, why });
   }
 
   #enqueue(entry: Entry): void {
