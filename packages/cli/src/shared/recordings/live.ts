@@ -51,7 +51,6 @@ export class FollowedFile {
   readonly #decoder = new RecordingDecoder();
   readonly #file: FileHandle;
   readonly #buffer = new Uint8Array(chunkSize);
-  #offset = 0;
 
   private constructor(file: FileHandle) {
     this.#file = file;
@@ -64,9 +63,8 @@ export class FollowedFile {
   /** The lines written since the last read. */
   async *read(): AsyncGenerator<RecordingItem> {
     for (;;) {
-      const { bytesRead } = await this.#file.read(this.#buffer, 0, chunkSize, this.#offset);
+      const { bytesRead } = await this.#file.read(this.#buffer, 0, chunkSize);
       if (bytesRead === 0) return;
-      this.#offset += bytesRead;
       yield* this.#decoder.push(this.#buffer.subarray(0, bytesRead));
     }
   }
