@@ -89,15 +89,12 @@ class Tail {
   #isCut = false;
 
   constructor(filter: string, flags: TailFlags, invocation: Invocation) {
-    const { json, lines = Number.POSITIVE_INFINITY } = flags;
-    const options = {
-      matches: readFilter(filter),
-      most: lines,
-      view: new TailView(invocation.out, json === true),
-    };
+    const { json, lines: most } = flags;
+    const matches = readFilter(filter);
+    const view = new TailView(invocation.out, json === true);
     this.#flags = flags;
     this.#invocation = invocation;
-    this.#start = (name) => new TailedRecording(name, options);
+    this.#start = (name) => new TailedRecording(name, view, matches, most);
   }
 
   async run(): Promise<number> {
@@ -119,7 +116,6 @@ class Tail {
   /** Shows existing rows while they are read, unless only the last ones are requested. */
   async #read(path: string): Promise<void> {
     const recording = this.#start(nameOfRecording(path));
-    if (this.#flags.lines === undefined) recording.release();
     for await (const item of readRecordingFile(path, this.#invocation.interrupt.stop)) {
       if (this.#isStopped) break;
       recording.take(item);
@@ -170,7 +166,6 @@ class Tail {
   async #open(path: string): Promise<Followed> {
     const followed = { recording: this.#start(nameOfRecording(path)), file: await FollowedFile.open(path) };
     this.#followed.set(path, followed);
-    if (this.#flags.lines === undefined) followed.recording.release();
     await this.#take(followed);
     followed.recording.release();
     return followed;

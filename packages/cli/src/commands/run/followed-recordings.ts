@@ -66,9 +66,7 @@ export class FollowedRecordings {
   }
 
   async #open(path: string): Promise<void> {
-    const options = { matches: () => true, most: Number.POSITIVE_INFINITY, view: this.#view };
-    const recording = new TailedRecording(nameOfRecording(path), options);
-    recording.release();
+    const recording = new TailedRecording(nameOfRecording(path), this.#view);
     this.#followed.push({ path, file: await FollowedFile.open(path), recording });
   }
 }

@@ -34,9 +34,7 @@ const discard = 9;
 export async function showTraffic({ port, allowedOrigins, output, json }: TrafficOptions): Promise<Traffic> {
   const host = "127.0.0.1";
   const path = newRecordingPath("serve", process.env);
-  const view = new TailView(output, json);
-  const shown = new TailedRecording(basename(path), { matches: () => true, most: Number.POSITIVE_INFINITY, view });
-  shown.release();
+  const shown = new TailedRecording(basename(path), new TailView(output, json));
   const recorder = new Recorder({
     path,
     header: proxyHeader("proxy", new URL(`http://${host}:${port}/mcp`), false),

@@ -58,15 +58,17 @@ export class TailedRecording {
   readonly #conversation = new Conversation();
   /** The rows of HTTP requests, which are checked again when their responses bring verdicts. */
   readonly #open = new Map<number, Row>();
-  /** Functions that print the last existing rows; undefined once they are printed. */
-  #held: (() => void)[] | undefined = [];
+  /** Functions that print the last existing rows; undefined once they are printed, and if all rows are shown. */
+  #held: (() => void)[] | undefined;
   readonly #most: number;
   ended = false;
 
-  constructor(name: string, { matches, most, view }: { matches: RowTest; most: number; view: TailView }) {
+  /** @param most the maximum number of existing rows to show, the last ones. Default: all, each at once */
+  constructor(name: string, view: TailView, matches: RowTest = () => true, most: number = Number.POSITIVE_INFINITY) {
     this.#name = name;
     this.#matches = matches;
     this.#most = most;
+    this.#held = most === Number.POSITIVE_INFINITY ? undefined : [];
     this.#view = view;
   }
 
