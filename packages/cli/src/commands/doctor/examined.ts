@@ -109,9 +109,8 @@ export class Examined {
 
   async #open(observed: ObservedTarget, how: Pick<ClientOptions, "era"> = {}): Promise<Opened> {
     const { timeout } = this.#flags;
-    const { err, interrupt } = this.#invocation;
     try {
-      return { client: await openConversation(observed, { revision: undefined, timeout, err, interrupt, ...how }) };
+      return { client: await openConversation(observed, { flags: { timeout }, invocation: this.#invocation, ...how }) };
     } catch (error) {
       return { failure: toFailure(error, "opening") };
     }

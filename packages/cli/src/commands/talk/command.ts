@@ -99,8 +99,7 @@ async function hold(
   view.begin(revision);
   try {
     const answerer = answererIfGiven(flags, target.title, invocation);
-    const how = { revision, timeout: flags.timeout, err, interrupt, ...(answerer !== undefined && { answerer }) };
-    client = await openConversation(observed, how);
+    client = await openConversation(observed, { flags: { ...flags, revision }, invocation, answerer });
     const skipped = await exercise(client, calls, { signal: interrupt.stop, force: flags.force === true });
     await awaitAftermath(interrupt.stop);
     view.skip(skipped);

@@ -4,7 +4,7 @@ import type { Revision } from "@parlance/mcp/protocol";
 import type { Answerer } from "../answers/answerer.js";
 import { exitCodes } from "../exit-codes.js";
 import { Failure, type Stage } from "../failure.js";
-import { aborted, type Interrupt } from "../interrupt.js";
+import { aborted } from "../interrupt.js";
 import type { Invocation } from "../invocation.js";
 import type { ConversationFlags } from "../options.js";
 import { type FrameRow, rowLines } from "../output/conversation-rows.js";
@@ -16,15 +16,20 @@ import { isInteractive, missingScopesOf, signInAt } from "./sign-in.js";
 
 type Era = Revision["era"];
 
-/** The target of a conversation, and its settings. */
-export interface ConverseOptions {
-  readonly target: Target;
-  readonly flags: ConversationFlags & { readonly revision?: string | undefined };
+/** Options of opening a conversation. */
+interface OpenOptions {
+  /** The milliseconds to wait for each response, and the only revision to negotiate. */
+  readonly flags: Pick<ConversationFlags, "timeout"> & { readonly revision?: string | undefined };
   /** The only era to negotiate. Default: that of the revision, or either. */
   readonly era?: Era | undefined;
   readonly invocation: Invocation;
   /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: SpeakOptions["answerer"];
+  readonly answerer?: Pick<Answerer, "answers" | "clock"> | undefined;
+}
+
+/** The target of a conversation, and its settings. */
+export interface ConverseOptions extends OpenOptions {
+  readonly target: Target;
   /** Called with every observation, in order. */
   readonly onObservation?: (observation: Observation) => void;
   /** Called with the failure of the conversation. Default: prints it; after a timeout, with the last frames. */
@@ -40,14 +45,13 @@ export async function converse(
   speak: (client: Client, observed: ObservedTarget) => Promise<number>,
   mayGrant = true,
 ): Promise<number> {
-  const { target, flags, era, invocation, answerer, onObservation = () => undefined, onFailure } = options;
+  const { target, invocation, onObservation = () => undefined, onFailure } = options;
   const { err, interrupt } = invocation;
-  const { revision, timeout } = flags;
   const observed = new ObservedTarget(target, { interrupt, onObservation });
   let client: Client | undefined;
   let stage: Stage = "opening";
   try {
-    client = await openConversation(observed, { revision, era, timeout, err, interrupt, answerer });
+    client = await openConversation(observed, options);
     stage = "open";
     return await speak(client, observed);
   } catch (error) {
@@ -94,27 +98,14 @@ function printArrived(frames: readonly FrameRow[], output: Output): void {
   else output.print(output.style.dim("  the last frames:"), ...frames.flatMap((frame) => rowLines(frame, output)));
 }
 
-/** Options of opening a conversation. */
-export interface SpeakOptions {
-  /** The only revision to negotiate. */
-  readonly revision: string | undefined;
-  /** The only era to negotiate. Default: that of `revision`, or either. */
-  readonly era?: Era | undefined;
-  /** Milliseconds to wait for each answer. */
-  readonly timeout: number;
-  /** The output for notices, for instance that the server is slow to start. */
-  readonly err: Output;
-  readonly interrupt: Interrupt;
-  /** Answers input requests of the server. Default: the client declares no capability for them. */
-  readonly answerer?: Pick<Answerer, "answers" | "clock"> | undefined;
-}
-
 /** Milliseconds without an answer after which a notice is printed and a handshake is tried. */
 const probeTimeout = 5_000;
 
 /** Opens a conversation. @throws Failure */
-export async function openConversation(observed: ObservedTarget, options: SpeakOptions): Promise<Client> {
-  const { revision, era, timeout, err, interrupt, answerer } = options;
+export async function openConversation(observed: ObservedTarget, options: OpenOptions): Promise<Client> {
+  const { flags, era, invocation, answerer } = options;
+  const { revision, timeout } = flags;
+  const { err, interrupt } = invocation;
   const settings: ClientOptions = {
     timeout,
     probeTimeout: Math.min(timeout, probeTimeout),
