@@ -16,14 +16,17 @@ const mostOfAKind = 10;
 export function reportLines(report: CheckReport, out: Output): readonly string[] {
   const { style } = out;
   const paint = (concern: Concern): Paint => (report.failOn.includes(concern) ? style.red : style.yellow);
+  const crashes = report.crashes.map(({ crash, line }) => itemAt(report, line, wording.crash(crash)));
+  const gaps = report.gaps.map(({ gap, line }) => itemAt(report, line, wording.gap(gap)));
+  const damages = report.damages.map((damage) => itemAt(report, damage.line, wording.damage(damage)));
   const sections = [
     ...ruleSections(report, style),
-    section("Crashed", crashItems(report), paint("crash")),
+    section("Crashed", crashes, paint("crash")),
     section("Unanswered", pendingItems(report, "unanswered"), paint("pending")),
     section("Open when the recording ends", pendingItems(report, "unknown"), style.dim),
     section("Without an answer, and none was due", pendingItems(report, "not due"), style.dim),
-    section("Missing", gapItems(report), paint("gap")),
-    section("Damaged", damageItems(report), paint("damage")),
+    section("Missing", gaps, paint("gap")),
+    section("Damaged", damages, paint("damage")),
     expectationLines(report, style),
   ];
   return [
@@ -97,7 +100,7 @@ function ruleSections(report: CheckReport, style: Style): readonly (readonly str
     const key = `${verdict.rule.id} ${verdict.spec}`;
     const group = groups.get(key) ?? { first: verdict, items: [] };
     groups.set(key, group);
-    group.items.push([`  ${placeOf(report, line)}  ${wording.place(verdict, about)}`, `    ${verdict.says}`]);
+    group.items.push([...itemAt(report, line, wording.place(verdict, about)), `    ${verdict.says}`]);
   }
   return [...groups.values()].map(({ first, items }) => {
     const { level, rule, spec } = first;
@@ -110,19 +113,7 @@ function ruleSections(report: CheckReport, style: Style): readonly (readonly str
 function pendingItems(report: CheckReport, state: PendingState): readonly Item[] {
   return report.pending
     .filter(({ pending }) => pending.state === state)
-    .map(({ pending, line }) => [`  ${placeOf(report, line)}  ${wording.pending(pending)}`]);
-}
-
-function crashItems(report: CheckReport): readonly Item[] {
-  return report.crashes.map(({ crash, line }) => [`  ${placeOf(report, line)}  ${wording.crash(crash)}`]);
-}
-
-function gapItems(report: CheckReport): readonly Item[] {
-  return report.gaps.map(({ gap, line }) => [`  ${placeOf(report, line)}  ${wording.gap(gap)}`]);
-}
-
-function damageItems(report: CheckReport): readonly Item[] {
-  return report.damages.map((damage) => [`  ${placeOf(report, damage.line)}  ${wording.damage(damage)}`]);
+    .map(({ pending, line }) => itemAt(report, line, wording.pending(pending)));
 }
 
 /** The expectations, met or not; none if there are none. */
@@ -135,6 +126,7 @@ export function expectationLines({ expectations }: CheckReport, style: Style): r
   return ["Expected", ...lines];
 }
 
-function placeOf({ source }: CheckReport, line: number | undefined): string {
-  return escapeControls(line === undefined ? source : `${source}:${line}`);
+/** A finding with its place: the line of the recording. */
+function itemAt({ source }: CheckReport, line: number | undefined, words: string): Item {
+  return [`  ${escapeControls(line === undefined ? source : `${source}:${line}`)}  ${words}`];
 }
