@@ -35,10 +35,7 @@ interface ConfigurationProblem {
 
 /** The syntax tree of a text in either format. */
 export function treeOf(text: string, format: Format): Node | ConfigurationProblem {
-  if (format === "toml") {
-    const tree = parseTomlTree(text);
-    return "why" in tree ? { problem: `${placeOf(text, tree.offset)}: ${tree.why}` } : tree;
-  }
+  if (format === "toml") return parseTomlTree(text);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
@@ -121,22 +118,16 @@ function layoutOf({ offset }: Node, text: string, format: Format): Layout {
   return text[offset] === "{" ? "toml-inline" : "toml-table";
 }
 
-/** A syntax error of a TOML text, and its place. */
-interface TomlError {
-  readonly offset: number;
-  readonly why: string;
-}
-
 /**
  * Parses a TOML text to the kind of tree that `jsonc-parser` makes from JSON, with the places of keys and values. A table is an
  * object at the place of its first header.
  */
-function parseTomlTree(text: string): Node | TomlError {
+function parseTomlTree(text: string): Node | ConfigurationProblem {
   let program: AST.TOMLProgram;
   try {
     program = parseTOML(text);
   } catch (error) {
-    if (error instanceof TomlParseError) return { offset: error.index, why: error.message };
+    if (error instanceof TomlParseError) return { problem: `${placeOf(text, error.index)}: ${error.message}` };
     throw error;
   }
   const [top] = program.body;
