@@ -31,8 +31,7 @@ export interface FrameRow extends Row {
 /** A row of a conversation as lines of text. */
 export function rowLines(row: Row, look: Look): readonly string[] {
   if (!isFrameRow(row)) return remarkRows({ ...remarkOf(row), marks: row.verdicts.map(markOf) }, look);
-  const { entry, from, at, kind } = row;
-  return frameRows({ n: entry.n, at, from, bytes: entry.len, batch: kind === "batch", parts: partsOf(row) }, look);
+  return frameRows(row, partsOf(row), look);
 }
 
 /** The text of a row, in one line without control characters. */

@@ -1,8 +1,8 @@
 import type { Id } from "@parlance/mcp/jsonrpc";
-import type { Level, Sender } from "@parlance/wire";
+import type { FrameEntry, Level, Row, Sender } from "@parlance/wire";
 import { cut, cutMiddle, left, right, widthOf, wrapWords } from "./columns.js";
 import { bytesText, count, durationText, secondsText, timeText } from "./quantities.js";
-import { type Paint, type Style, signs } from "./style.js";
+import { type Paint, type Style, signs, styleOf } from "./style.js";
 
 /** The colours and the width of rows. */
 export interface Look {
@@ -38,16 +38,10 @@ export interface Part {
   readonly marks: readonly Mark[];
 }
 
-/** A frame, for its rows. */
-export interface ShownFrame {
-  readonly n: number;
-  /** Milliseconds since the conversation began. */
-  readonly at: number;
+/** A frame, for its rows. Its time is in milliseconds since the conversation began. */
+interface ShownFrame extends Pick<Row, "at" | "kind"> {
+  readonly entry: FrameEntry;
   readonly from: Sender;
-  /** The length in bytes, without the line end. */
-  readonly bytes: number;
-  readonly batch: boolean;
-  readonly parts: readonly Part[];
 }
 
 const columns = { n: 3, time: 9, from: 8, kind: 5, latency: 7, size: 7 } as const;
@@ -59,18 +53,8 @@ function isNarrow({ width }: Look): boolean {
   return width < roomy;
 }
 
-/** The number of columns of the number and the time. */
-function startWidth(look: Look): number {
-  return isNarrow(look) ? columns.n : columns.n + 1 + columns.time;
-}
-
 function fromWidth(look: Look): number {
   return isNarrow(look) ? 1 : columns.from;
-}
-
-/** The number of columns after the method, including spaces. */
-function endWidth(look: Look): number {
-  return isNarrow(look) ? columns.latency + 1 : columns.latency + columns.size + 2;
 }
 
 function idWidth({ width }: Look): number {
@@ -83,38 +67,35 @@ function mostOfId({ width }: Look): number {
 }
 
 /** The number of columns before the method. */
-function before(look: Look, start = startWidth(look), id = idWidth(look)): number {
-  return start + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
+function before(start: string, look: Look, id = idWidth(look)): number {
+  return start.length + 1 + fromWidth(look) + 1 + columns.kind + 1 + id + 1;
 }
 
 /** The names of the columns. */
 export function headingRow(look: Look): string {
-  const cells = [
-    right("n", columns.n),
-    ...(isNarrow(look) ? [] : [right(look.clock ?? "ms", columns.time)]),
-    isNarrow(look) ? " " : left("from", columns.from),
-    left("kind", columns.kind),
-    left("id ↔", idWidth(look)),
-    left("method, or what it answers", look.width - before(look) - endWidth(look)),
-    right("latency", columns.latency),
-    ...(isNarrow(look) ? [] : [right("size", columns.size)]),
-  ];
-  return look.style.dim(cells.join(" "));
+  const cells: Cells = {
+    start: startOf("n", look.clock ?? "ms", look),
+    from: left(isNarrow(look) ? "" : "from", fromWidth(look)),
+    kind: left("kind", columns.kind),
+    id: "id ↔",
+    what: (width) => left("method, or what it answers", width),
+    latency: "latency",
+    size: "size",
+  };
+  return look.style.dim(row(cells, { ...look, style: styleOf(false) }));
 }
 
 /** The rows of a frame: one, or for a batch one more per message; below each, its verdicts. */
-export function frameRows(frame: ShownFrame, look: Look): readonly string[] {
-  const { n, at, from, bytes, batch, parts } = frame;
-  const place = { start: startOf(String(n), at, look), from };
-  const size = bytesText(bytes);
+export function frameRows(frame: ShownFrame, parts: readonly Part[], look: Look): readonly string[] {
+  const { entry, at, kind } = frame;
+  const from = sender(frame.from, look);
+  const place = { start: startOf(String(entry.n), timeOf(at, look), look), from, size: bytesText(entry.len) };
   const [only] = parts;
-  if (!batch && only !== undefined) return messageRows(only, { ...place, size }, look);
+  if (kind !== "batch" && only !== undefined) return messageRows(only, place, look);
   const what = (width: number): string => left(`${count(parts.length, "message")} in one frame`, width);
-  const first = row({ ...place, kind: left("batch", columns.kind), id: "", what, latency: "", size }, look);
-  return [
-    first,
-    ...parts.flatMap((part) => messageRows(part, { start: startOf("", undefined, look), from, size: "" }, look)),
-  ];
+  const first = row({ ...place, kind: left("batch", columns.kind), id: "", what, latency: "" }, look);
+  const below = { start: startOf("", "", look), from, size: "" };
+  return [first, ...parts.flatMap((part) => messageRows(part, below, look))];
 }
 
 /** A row that is not a frame: a line of stderr, an HTTP head, or an event such as the exit of the server. */
@@ -134,9 +115,9 @@ const narrowSenders: ReadonlyMap<string, string> = new Map([
 
 /** The rows of a remark. Its text takes all columns after the kind, and keeps its line breaks. */
 export function remarkRows({ n, at, who = "server", kind, text, marks = [] }: Remark, look: Look): readonly string[] {
-  const start = startOf(String(n ?? ""), at, look);
+  const start = startOf(String(n ?? ""), timeOf(at, look), look);
   const room = columns.kind + 1 + idWidth(look);
-  const indent = before(look, start.length);
+  const indent = before(start, look);
   const [first = "", ...more] = text.split(/\r?\n/).map((line) => cut(line, look.width - indent));
   const from = isNarrow(look) ? (narrowSenders.get(who) ?? " ") : left(who, columns.from);
   return [
@@ -164,17 +145,18 @@ function markRows(marks: readonly Mark[], indent: number, { style, width }: Look
 }
 
 /** The number and the time, never cut: long ones take room from the method. */
-function startOf(n: string, at: number | undefined, look: Look): string {
-  if (isNarrow(look)) return n.padStart(columns.n);
-  const { clock } = look;
-  const time = at === undefined ? "" : clock === "s" ? secondsText(at) : timeText(at);
-  return `${n.padStart(columns.n)} ${time.padStart(columns.time)}`;
+function startOf(n: string, time: string, look: Look): string {
+  return n.padStart(columns.n) + (isNarrow(look) ? "" : ` ${time.padStart(columns.time)}`);
 }
 
-/** The columns before a message. */
+function timeOf(at: number, { clock }: Look): string {
+  return clock === "s" ? secondsText(at) : timeText(at);
+}
+
+/** The cells of a message that come from its frame. `from` is padded already. */
 interface Place {
   readonly start: string;
-  readonly from: Sender;
+  readonly from: string;
   readonly size: string;
 }
 
@@ -199,10 +181,11 @@ interface Cells extends Place {
 function row({ start, from, kind, id, what, latency, size }: Cells, look: Look): string {
   const { style, width } = look;
   const idRoom = Math.max(idWidth(look), widthOf(id));
-  const head = `${style.dim(start)} ${sender(from, look)} ${kind} ${left(id, idRoom)}`;
-  const tail = isNarrow(look) ? "" : ` ${style.dim(right(size, columns.size))}`;
-  const room = width - before(look, start.length, idRoom) - endWidth(look);
-  return `${head} ${what(room)} ${right(latency, columns.latency)}${tail}`.trimEnd();
+  const head = `${style.dim(start)} ${from} ${kind} ${left(id, idRoom)}`;
+  const room = width - before(start, look, idRoom) - 1 - columns.latency;
+  const end = right(latency, columns.latency);
+  if (isNarrow(look)) return `${head} ${what(room)} ${end}`.trimEnd();
+  return `${head} ${what(room - 1 - columns.size)} ${end} ${style.dim(right(size, columns.size))}`.trimEnd();
 }
 
 /** The sender by word, arrow and colour; on a narrow line by arrow and colour. */
