@@ -12,8 +12,9 @@ const refused = 1;
 /** The exit code after Ctrl-C. */
 const cancelled = 130;
 
-/** The package managers that can run this program. */
-const managers = ["npm", "pnpm", "yarn", "bun"] as const;
+/** The package manager that runs this program. */
+const manager =
+  ["npm", "pnpm", "yarn", "bun"].find((name) => process.env.npm_config_user_agent?.startsWith(`${name}/`)) ?? "npm";
 
 /** The user has pressed Ctrl-C or Escape at a prompt. */
 class Cancelled extends Error {}
@@ -37,7 +38,8 @@ async function run(given: CommandLine): Promise<number> {
   const project = asks ? await askProject(given, folder) : withDefaults(given, folder);
   const files = projectFiles(project);
   await requireRoom(folder, files, { asks, force: given.force });
-  const installs = given.install ?? (asks && (await ask(prompts.confirm({ message: installQuestion() }))));
+  const installs =
+    given.install ?? (asks && (await ask(prompts.confirm({ message: `Install the dependencies with ${manager}?` }))));
 
   for (const [path, text] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -120,23 +122,13 @@ async function requireRoom(
   if (!(await ask(prompts.confirm({ message, initialValue: false })))) throw new Cancelled();
 }
 
-/** The package manager that runs this program. */
-function packageManager(): (typeof managers)[number] {
-  const agent = process.env.npm_config_user_agent ?? "";
-  return managers.find((name) => agent.startsWith(`${name}/`)) ?? "npm";
-}
-
-function installQuestion(): string {
-  return `Install the dependencies with ${packageManager()}?`;
-}
-
 /** Installs the dependencies. Resolves to the exit code. */
 function install(folder: string): Promise<number> {
   return new Promise((done) => {
     // A shell finds npm.cmd on Windows. The command contains no external input.
-    const child = spawn(`${packageManager()} install`, { cwd: folder, shell: true, stdio: "inherit" });
+    const child = spawn(`${manager} install`, { cwd: folder, shell: true, stdio: "inherit" });
     child.once("error", (error) => {
-      console.error(`✖ ${packageManager()} could not be started: ${error.message}`);
+      console.error(`✖ ${manager} could not be started: ${error.message}`);
       done(refused);
     });
     child.once("exit", (code) => done(code ?? refused));
@@ -149,7 +141,6 @@ function nextSteps(
   { template, transport }: Project,
   { isInstalled }: { readonly isInstalled: boolean },
 ): readonly string[] {
-  const manager = packageManager();
   const shown = relative("", folder);
   const path = /\s/.test(shown) ? `"${shown}"` : shown;
   const run = (script: string) =>
