@@ -6,16 +6,13 @@ import { isObject } from "@parlance/mcp/protocol";
 import { type Command, InvalidArgumentError } from "commander";
 import { parsedJson } from "../parsed-json.js";
 
-/** An answer of the command line to an input request of the server. */
-export type WrittenAnswer =
-  /** The answer to a form. */
-  | { readonly to: "form"; readonly result: ElicitResult }
+/** What an answer of the command line says to each kind of input request of the server. */
+interface WrittenAnswer {
+  readonly form?: ElicitResult;
   /** The answer to a URL elicitation. */
-  | { readonly to: "url"; readonly action: ElicitResult["action"] }
-  /** The answer to forms and URL elicitations, and, unless it is `accept`, to sampling. */
-  | { readonly to: "any"; readonly action: ElicitResult["action"] }
-  /** The answer to sampling; without a result, sampling is declined. */
-  | { readonly to: "sampling"; readonly result: CreateMessageResult | undefined };
+  readonly url?: ElicitResult["action"];
+  readonly sampling?: CreateMessageResult | "decline";
+}
 
 /** The flags of `addAnswerOptions`. */
 export interface AnswerFlags {
@@ -49,20 +46,21 @@ function answers(text: string, others: readonly WrittenAnswer[] = []): readonly 
 }
 
 function parseAnswer(text: string): WrittenAnswer {
-  if (isAction(text)) return { to: "any", action: text };
+  // Sampling cannot be accepted without the text of the model.
+  if (isAction(text)) return { form: { action: text }, url: text, ...(text !== "accept" && { sampling: "decline" }) };
   const [, to, value = ""] = /^(form|url|sampling)=(.*)$/s.exec(text) ?? [];
   if (to === "url") {
-    if (isAction(value)) return { to, action: value };
+    if (isAction(value)) return { url: value };
     throw new InvalidArgumentError("Write url=accept, url=decline or url=cancel.");
   }
-  if (to === "sampling") return { to, result: value === "decline" ? undefined : samplingResult(value) };
+  if (to === "sampling") return { sampling: value === "decline" ? value : samplingResult(value) };
   const content = parsedJson(to === "form" ? value : text);
   if (!isObject(content))
     throw new InvalidArgumentError(
       'Write a JSON object with the fields of the form, accept, decline, cancel, url=… or sampling=…; e.g. {"name":"Ada"}.',
     );
   // The library checks the values against the fields of the form before it sends them.
-  return { to: "form", result: { action: "accept", content: content as ElicitResult["content"] } };
+  return { form: { action: "accept", content: content as ElicitResult["content"] } };
 }
 
 function isAction(text: string): text is ElicitResult["action"] {

@@ -15,7 +15,7 @@ import { peerText } from "../output/content-blocks.js";
 import { jsonLine } from "../output/json-lines.js";
 import { shellWord } from "../output/shell-word.js";
 import type { Output } from "../output/terminal.js";
-import { type AnswerFlags, rootOf, textResult, type WrittenAnswer } from "./answer-option.js";
+import { type AnswerFlags, rootOf, textResult } from "./answer-option.js";
 import { DialogEnded, Dialogs, PausableClock, type Talk } from "./dialog.js";
 import { choose, exampleOf, fillIn } from "./form.js";
 
@@ -53,9 +53,9 @@ export class Answerer {
     this.#roots = roots;
     const terminal = [err, out].find(({ isTerminal }) => isTerminal);
     if (process.stdin.isTTY && terminal !== undefined) this.#dialogs = new Dialogs(terminal, this.clock);
-    this.#forms = new Queue(answer.flatMap(formAnswer));
-    this.#pages = new Queue(answer.flatMap((each) => (each.to === "any" || each.to === "url" ? [each.action] : [])));
-    this.#messages = new Queue(answer.flatMap(samplingAnswer));
+    this.#forms = new Queue(answer.map(({ form }) => form));
+    this.#pages = new Queue(answer.map(({ url }) => url));
+    this.#messages = new Queue(answer.map(({ sampling }) => sampling));
   }
 
   /** The handlers of input requests, which also declare the capabilities. */
@@ -186,23 +186,13 @@ export function answererIfGiven(
 class Queue<Answer> {
   readonly #answers: Answer[];
 
-  constructor(answers: readonly Answer[]) {
-    this.#answers = [...answers];
+  constructor(answers: readonly (Answer | undefined)[]) {
+    this.#answers = answers.filter((answer) => answer !== undefined);
   }
 
   next(): Answer | undefined {
     return this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
   }
-}
-
-function formAnswer(answer: WrittenAnswer): readonly ElicitResult[] {
-  if (answer.to === "form") return [answer.result];
-  return answer.to === "any" ? [{ action: answer.action }] : [];
-}
-
-function samplingAnswer(answer: WrittenAnswer): readonly (CreateMessageResult | "decline")[] {
-  if (answer.to === "sampling") return [answer.result ?? "decline"];
-  return answer.to === "any" && answer.action !== "accept" ? ["decline"] : [];
 }
 
 /** Prints the whole URL first and opens nothing: the user decides whether to open it. */
