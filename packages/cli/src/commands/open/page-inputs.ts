@@ -1,16 +1,8 @@
-import {
-  type CreateMessageResult,
-  type ElicitResult,
-  type InputHandlers,
-  type Root,
-  RpcError,
-  userRejected,
-} from "@parlance/mcp/client";
+import { type ElicitResult, type InputHandlers, type Root, RpcError, userRejected } from "@parlance/mcp/client";
 import { ExactNumber } from "@parlance/mcp/jsonrpc";
-import { isObject, type JsonObject } from "@parlance/mcp/protocol";
 import { compile } from "@parlance/mcp/schema";
 import type { PageAnswer, PageInput } from "@parlance/web/protocol";
-import { rootOf, textResult } from "../../shared/answers/answer-option.js";
+import { rootOf, samplingResult } from "../../shared/answers/answer-option.js";
 import { PausableClock } from "../../shared/answers/dialog.js";
 
 type InputContext = Parameters<NonNullable<InputHandlers["elicitation"]>>[1];
@@ -87,7 +79,7 @@ export class PageInputs {
         const message = JSON.stringify(params, undefined, 2);
         const { action, value } = await this.#ask({ kind: "sampling", message }, signal);
         if (action !== "accept") throw userRejected();
-        return samplingResult(value);
+        return samplingResult(value, typeof value === "string" ? value : "");
       },
       roots: () => this.#roots,
     };
@@ -123,10 +115,4 @@ function isSafe(content: unknown): boolean {
     .filter((each) => each instanceof ExactNumber)
     .map(Number);
   return integers.every((each) => !Number.isInteger(each) || Number.isSafeInteger(each));
-}
-
-function samplingResult(value: unknown): CreateMessageResult {
-  if (!isObject(value) || !("content" in value)) return textResult(typeof value === "string" ? value : "");
-  const written: JsonObject = value;
-  return { ...textResult(""), ...written };
 }

@@ -53,7 +53,7 @@ function parseAnswer(text: string): WrittenAnswer {
     if (isAction(value)) return { url: value };
     throw new InvalidArgumentError("Write url=accept, url=decline or url=cancel.");
   }
-  if (to === "sampling") return { sampling: value === "decline" ? value : samplingResult(value) };
+  if (to === "sampling") return { sampling: value === "decline" ? value : samplingResult(parsedJson(value), value) };
   const content = parsedJson(to === "form" ? value : text);
   if (!isObject(content))
     throw new InvalidArgumentError(
@@ -67,10 +67,9 @@ function isAction(text: string): text is ElicitResult["action"] {
   return text === "accept" || text === "decline" || text === "cancel";
 }
 
-function samplingResult(text: string): CreateMessageResult {
-  const written = parsedJson(text);
-  if (!isObject(written) || !("content" in written)) return textResult(text);
-  return { ...textResult(""), ...written };
+/** The sampling result that a user has written: as an object with its content, or else as the text of the model. */
+export function samplingResult(written: unknown, text: string): CreateMessageResult {
+  return isObject(written) && "content" in written ? { ...textResult(""), ...written } : textResult(text);
 }
 
 /** A sampling result with a text written by the user instead of a model. */
