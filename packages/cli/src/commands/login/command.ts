@@ -1,7 +1,7 @@
 import type { DevicePrompt, SignInStep } from "@parlance/mcp/auth";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
-import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
+import { signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { credentialsFile, signInAt, stepPages } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
@@ -105,7 +105,7 @@ async function signIn(
     printFailure(toFailureAtUrl(error, "opening"), err);
     return exitCodes.unreachable;
   }
-  const signIns = await signInsAt(await openStore(), url);
+  const signIns = await signInsAt(url);
   if (signIns.length === 0) out.print(isChallenged ? "signed in" : `${url.href} requires no sign-in`);
   for (const { lines } of signIns) out.print(...lines);
   const granted = new Set(signIns.flatMap(({ credentials }) => credentials.tokens?.scopes ?? []));

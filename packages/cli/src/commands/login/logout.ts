@@ -1,7 +1,7 @@
 import type { StoredCredentials } from "@parlance/mcp/auth";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import type { Command } from "commander";
-import { openStore, signInsAt } from "../../shared/client/kept-sign-ins.js";
+import { signInsAt } from "../../shared/client/kept-sign-ins.js";
 import { exitCodes } from "../../shared/exit-codes.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
@@ -50,13 +50,12 @@ export function registerWhoami(program: Command, invocation: Invocation): void {
 
 async function logout(word: string, { clientId }: LogoutFlags, { out, err }: Invocation): Promise<number> {
   const url = serverUrl(word);
-  const store = await openStore();
-  const signIns = await signInsAt(store, url);
+  const signIns = await signInsAt(url);
   let exitCode: number = exitCodes.clean;
-  for (const { key, credentials } of signIns) {
+  for (const { credentials, forget } of signIns) {
     const [resource, issuer] = [credentials.resource, credentials.issuer].map(escapeControls);
     const revocation = await revoked(credentials, clientId);
-    await store.delete(key);
+    await forget();
     out.print(`${revocation.kind === "revoked" ? "revoked and deleted" : "deleted"} the tokens for ${resource}`);
     if (revocation.kind === "unsupported")
       err.print(`${issuer} cannot revoke tokens: it may accept them until they expire`);
@@ -80,7 +79,7 @@ async function revoked(credentials: StoredCredentials, clientId: string | undefi
 
 async function whoami(word: string | undefined, json: boolean, { out, err }: Invocation): Promise<number> {
   const url = word === undefined ? undefined : serverUrl(word);
-  const signIns = await signInsAt(await openStore(), url);
+  const signIns = await signInsAt(url);
   for (const [index, { credentials, lines }] of signIns.entries()) {
     const { resource, issuer, client, tokens } = credentials;
     const { scopes, expiresAt } = tokens ?? {};

@@ -1,29 +1,24 @@
 import type { StoredCredentials } from "@parlance/mcp/auth";
-import type { FileTokenStore } from "@parlance/mcp/auth-node";
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { covers } from "./protected-resource.js";
 import { credentialsFile } from "./sign-in.js";
 
 /** A stored sign-in. */
-export interface SignIn {
-  readonly key: string;
+interface SignIn {
   readonly credentials: StoredCredentials;
   /** The facts of the sign-in as text, without secrets. */
   readonly lines: readonly string[];
-}
-
-/** Opens the store of the command. */
-export async function openStore(): Promise<FileTokenStore> {
-  const { fileTokenStore } = await import("@parlance/mcp/auth-node");
-  return fileTokenStore(credentialsFile(process.env));
+  /** Deletes its tokens on this machine. */
+  readonly forget: () => Promise<void>;
 }
 
 /** The stored sign-ins for a server, or for all servers. */
-export async function signInsAt(store: FileTokenStore, url?: URL): Promise<readonly SignIn[]> {
-  const entries = [...(await store.entries())];
-  return entries
+export async function signInsAt(url?: URL): Promise<readonly SignIn[]> {
+  const { fileTokenStore } = await import("@parlance/mcp/auth-node");
+  const store = fileTokenStore(credentialsFile(process.env));
+  return [...(await store.entries())]
     .filter(([, { tokens, resource }]) => tokens !== undefined && (url === undefined || covers(resource, url)))
-    .map(([key, credentials]) => ({ key, credentials, lines: linesOf(credentials) }));
+    .map(([key, credentials]) => ({ credentials, lines: linesOf(credentials), forget: async () => store.delete(key) }));
 }
 
 function linesOf({ resource, issuer, client, tokens }: StoredCredentials): readonly string[] {
