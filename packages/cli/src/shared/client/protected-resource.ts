@@ -10,19 +10,16 @@ export function isOauthChallenge({ headers }: { readonly headers: Headers }): bo
   return /\b(?:bearer|dpop)\b/i.test(headers.get("www-authenticate") ?? "");
 }
 
-/** The metadata URLs of RFC 9728 §3.1: below the path of the server, and at the root. */
-function wellKnownPlaces({ origin, pathname }: URL): readonly URL[] {
-  const root = `${origin}/.well-known/oauth-protected-resource`;
-  const path = pathname.replace(/\/$/, "");
-  return path === "" ? [new URL(root)] : [new URL(root + path), new URL(root)];
-}
-
-/** The URLs of the Protected Resource Metadata of a server: the one that its challenge names, and the well-known ones. */
+/**
+ * The URLs of the Protected Resource Metadata of a server: the one that its challenge names, and those of RFC 9728 §3.1, below the
+ * path of the server and at the root.
+ */
 export function metadataPlaces(url: URL, challenged: { readonly headers: Headers }): readonly URL[] {
   const address = challengeParameter(challenged, "resource_metadata");
   const named = address !== undefined && URL.canParse(address, url) ? [new URL(address, url)] : [];
-  const all = new Map([...named, ...wellKnownPlaces(url)].map((place) => [place.href, place]));
-  return [...all.values()];
+  const root = `${url.origin}/.well-known/oauth-protected-resource`;
+  const all = [...named, new URL(root + url.pathname.replace(/\/$/, "")), new URL(root)];
+  return [...new Map(all.map((place) => [place.href, place])).values()];
 }
 
 /** Whether a resource identifier covers a server: it is its URL, or a prefix that ends before a slash. */
