@@ -73,9 +73,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   });
   const { template, language, ts, js, transport, name, install, force = false, yes = false } = values;
   if (positionals.length > 1) throw new Error(`There is one folder, got ${positionals.join(" and ")}`);
-  const named = [language, ...(ts === true ? ["ts"] : []), ...(js === true ? ["js"] : [])].filter(
-    (given) => given !== undefined,
-  );
+  const named = [language, ts === true && "ts", js === true && "js"].filter((given) => typeof given === "string");
   const problem = name === undefined ? undefined : nameProblem(name);
   if (problem !== undefined) throw new Error(`--name ${name}: ${problem}`);
   if (new Set(named).size > 1) throw new Error(`There is one language, got ${named.join(" and ")}`);
