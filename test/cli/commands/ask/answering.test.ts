@@ -258,6 +258,13 @@ describe.runIf(hasTerminals)("at a terminal", () => {
     expect((await run.ended).stdout).toContain('"text":"It is\\nfour"');
   });
 
+  test.concurrent("the answer in the place of a model may be any word, also that for the end of the input", async () => {
+    const run = inTerminal(["call", ...target, "model", ...program]);
+    await run.answer("user: What is 2 + 2?", "ended");
+    await run.answer("> ended", "");
+    expect((await run.ended).stdout).toContain('"text":"ended"');
+  });
+
   test.concurrent("folders are asked for, and must be there", async () => {
     const run = inTerminal(["call", ...target, "where", ...program]);
     await run.answer("Folders, separated by commas (none: press Enter): ", "/no/such");

@@ -85,8 +85,8 @@ export class Answerer {
       `${Object.keys(params.requestedSchema.properties).length === 0 ? "agree" : "fill in a form"}: ${params.message}`,
       signal,
       (talk) => fillIn(params, talk),
+      { action: "cancel" },
     );
-    if (asked === "ended") return { action: "cancel" };
     if (asked !== undefined) return asked;
     this.#decline(params.message, answerOption(exampleOf(params)));
     return { action: "decline" };
@@ -99,7 +99,7 @@ export class Answerer {
       this.#say(`${message} ${url}`, written);
       return { action: written };
     }
-    const key = await this.#ask(`open a URL: ${message}`, signal, (talk) => offerPage(url, talk));
+    const key = await this.#ask(`open a URL: ${message}`, signal, (talk) => offerPage(url, talk), "c");
     if (key === "y") return { action: "accept", retry: Promise.resolve() };
     if (key !== undefined) return { action: key === "d" ? "decline" : "cancel" };
     this.#decline(`${message} ${url}`, "--answer url=accept");
@@ -117,24 +117,24 @@ export class Answerer {
       this.#say(question, jsonLine(written.content));
       return written;
     }
-    const text = await this.#ask("answer instead of a model (sampling)", signal, (talk) => beModel(params, talk));
-    if (text === "ended" || text === "") throw userRejected();
+    const text = await this.#ask("answer instead of a model (sampling)", signal, (talk) => beModel(params, talk), "");
+    if (text === "") throw userRejected();
     if (text !== undefined) return textResult(text);
     this.#decline(question, "--answer sampling='text'");
     throw userRejected();
   }
 
   async #listRoots(signal: AbortSignal): Promise<readonly Root[]> {
-    const roots = await this.#ask("name the folders that it may work in (roots)", signal, askRoots);
-    return roots === undefined || roots === "ended" ? [] : roots;
+    return (await this.#ask("name the folders that it may work in (roots)", signal, askRoots, [])) ?? [];
   }
 
-  /** Asks at the terminal. `ended`: the input ended. Undefined without a terminal. */
+  /** Asks at the terminal. Undefined without a terminal. @param ended the answer if the input ends */
   async #ask<Answer>(
     what: string,
     signal: AbortSignal,
     hold: (talk: Talk) => Promise<Answer>,
-  ): Promise<Answer | "ended" | undefined> {
+    ended: Answer,
+  ): Promise<Answer | undefined> {
     const title = `${this.#title} asks you to ${what}`;
     const talk = async (talk: Talk): Promise<Answer> => {
       talk.output.print(...visibleLines(title).map(talk.output.style.bold));
@@ -143,7 +143,7 @@ export class Answerer {
     try {
       return await this.#dialogs?.hold(talk, signal);
     } catch (error) {
-      if (error instanceof DialogEnded) return "ended";
+      if (error instanceof DialogEnded) return ended;
       throw error;
     }
   }
