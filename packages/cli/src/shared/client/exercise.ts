@@ -51,8 +51,10 @@ export async function exercise(
     args: argumentsFor(args, findOffered("tool", tool, tools).inputSchema),
   }));
   const names = new Set(wanted.map(({ tool }) => tool));
-  const others = tools.filter(({ name }) => !names.has(name));
-  const safe = others.filter((tool) => reasonToSkip(tool) === undefined).map(({ name }) => ({ tool: name, args: {} }));
+  const others = tools
+    .filter(({ name }) => !names.has(name))
+    .map((tool) => ({ tool: tool.name, why: reasonToSkip(tool) }));
+  const safe = others.filter(({ why }) => why === undefined).map(({ tool }) => ({ tool, args: {} }));
   const asking: Skipped[] = [];
   const attempt = async (tool: string, args: JsonObject): Promise<void> => {
     const refusal = await callTool(client, tool, args, options).catch(fail);
@@ -65,11 +67,7 @@ export async function exercise(
     await attempt(tool, argumentsFor(args, findOffered("tool", tool, listed).inputSchema));
   }
   if (failed !== undefined) throw failed;
-  const left = others.flatMap((tool) => {
-    const why = reasonToSkip(tool);
-    return why === undefined ? [] : [{ tool: tool.name, why }];
-  });
-  return [...asking, ...left];
+  return [...asking, ...others.flatMap(({ tool, why }) => (why === undefined ? [] : [{ tool, why }]))];
 }
 
 /** The capability that a server misses for a question, by its error. */
@@ -81,14 +79,9 @@ export function missingCapability(error: unknown): keyof typeof answersTo | unde
 
 /** The tools as they are listed now. @throws RpcError if the server refuses to list them */
 async function listedTools(client: Client, options: AskOptions): Promise<readonly Tool[]> {
-  const [list] = offeredLists;
-  const tools: Tool[] = [];
-  const take = (item: unknown): void => {
-    const tool = toolOf(item);
-    if (tool !== undefined) tools.push(tool);
-  };
-  if (list !== undefined) await readList(client, list, options, take);
-  return tools;
+  const items: unknown[] = [];
+  await readList(client, toolList, options, (item) => items.push(item));
+  return items.flatMap((item) => toolOf(item) ?? []);
 }
 
 /** Calls a tool. Resolves to the error that the server answered with, if it is one. */
@@ -170,9 +163,11 @@ export interface OfferedList {
   readonly member: string;
 }
 
+const toolList: OfferedList = { name: "tools", capability: "tools", method: methods.listTools, member: "tools" };
+
 /** All lists, in the order of the requests. */
 export const offeredLists: readonly OfferedList[] = [
-  { name: "tools", capability: "tools", method: methods.listTools, member: "tools" },
+  toolList,
   { name: "resources", capability: "resources", method: methods.listResources, member: "resources" },
   { name: "templates", capability: "resources", method: methods.listResourceTemplates, member: "resourceTemplates" },
   { name: "prompts", capability: "prompts", method: methods.listPrompts, member: "prompts" },
@@ -205,21 +200,20 @@ async function listAdvertised(
   options: ExerciseOptions,
   fail: (error: unknown) => void,
 ): Promise<{ readonly tools: readonly Tool[]; readonly unlisted: unknown }> {
-  const tools: Tool[] = [];
+  const tools: unknown[] = [];
   let unlisted: unknown;
   for (const list of offeredLists) {
     if (!isAsked(client, list, options.force)) continue;
     const take = (item: unknown): void => {
       options.onItem?.(list.name, item);
-      const tool = list.name === "tools" ? toolOf(item) : undefined;
-      if (tool !== undefined) tools.push(tool);
+      if (list === toolList) tools.push(item);
     };
     await readList(client, list, options, take).catch((error: unknown) => {
-      if (list.name === "tools") unlisted = error;
+      if (list === toolList) unlisted = error;
       if (!(error instanceof RpcError)) fail(error);
     });
   }
-  return { tools, unlisted };
+  return { tools: tools.flatMap((item) => toolOf(item) ?? []), unlisted };
 }
 
 /** Whether to request a list: it is advertised, or `force` is set. */
