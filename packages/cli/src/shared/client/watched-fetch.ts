@@ -1,10 +1,9 @@
 import type { ConnectOptions } from "@parlance/mcp/client";
-import { type ChannelReceiver, clientLimits, decode, type RpcResponse, type Tapped } from "@parlance/mcp/jsonrpc";
+import { clientLimits, decode, type RpcResponse, type Tapped } from "@parlance/mcp/jsonrpc";
 import { BodyCutter, coverCredentials } from "@parlance/wire";
 import { excerpt } from "../output/columns.js";
 
 type Fetch = NonNullable<ConnectOptions["fetch"]>;
-type FrameRefusal = Parameters<ChannelReceiver["refuse"]>[0];
 type RpcFailure = Extract<RpcResponse, { error: unknown }>;
 
 /** Observes the HTTP traffic of a client, before the client acts on it. */
@@ -73,17 +72,10 @@ function bodyReader(response: Response, exchange: Exchange, watcher: HttpWatcher
 const refusalCharacters = 2_000;
 
 function seeJson(text: string, isWhole: boolean, { see }: HttpWatcher): void {
-  if (isWhole) {
-    see({ kind: "received", frame: text });
-    return;
-  }
-  const refusal: FrameRefusal = {
-    reason: "truncated",
-    message: "the body broke off in the middle of a message",
-    head: text,
-    bytes: Buffer.byteLength(text),
-  };
-  if (text !== "") see({ kind: "refused", refusal });
+  const message = "the body broke off in the middle of a message";
+  if (isWhole) see({ kind: "received", frame: text });
+  else if (text !== "")
+    see({ kind: "refused", refusal: { reason: "truncated", message, head: text, bytes: Buffer.byteLength(text) } });
 }
 
 /** The JSON-RPC error in the body of a refusal, if it has no id: with an id, it is an ordinary message. */
