@@ -45,17 +45,13 @@ function commandOf({ command, args, env, cwd }: CommandTarget): Command {
 
 /** The started processes that are not known to have exited. */
 const running = new Set<ChildChannel>();
-const forces = new WeakSet<AbortSignal>();
 
 /** Ensures that a process does not outlive this program or a second interrupt. */
 function owned(child: ChildChannel, force: AbortSignal | undefined): ChildChannel {
   if (running.size === 0) process.once("exit", killRunning);
   for (const each of running) if (each.exit !== undefined) running.delete(each);
   running.add(child);
-  if (force !== undefined && !forces.has(force)) {
-    forces.add(force);
-    force.addEventListener("abort", killRunning);
-  }
+  force?.addEventListener("abort", killRunning); // A signal keeps the same listener once.
   return child;
 }
 
