@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { link, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { didYouMean, ExactNumber, escapeControls } from "@parlance/mcp/jsonrpc";
 import { isObject, type JsonObject, pointerToken } from "@parlance/mcp/protocol";
@@ -78,10 +78,7 @@ export class SavedRequests {
   /** Whether there is a file for a name. @throws Failure for an invalid name */
   async has(name: string): Promise<boolean> {
     requireName(name);
-    return stat(this.#pathOf(name)).then(
-      () => true,
-      () => false,
-    );
+    return existsSync(this.#pathOf(name));
   }
 
   /**
