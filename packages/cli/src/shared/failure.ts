@@ -37,6 +37,11 @@ export function usageFailure(message: string, remedy?: string): Failure {
   return new Failure(message, { exitCode: exitCodes.usage, remedy });
 }
 
+/** The failure to start or to reach a server, or its loss. */
+export function unreachableFailure(message: string, remedy?: string, cause?: unknown): Failure {
+  return new Failure(message, { exitCode: exitCodes.unreachable, remedy, cause });
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { hasAuthorization, withKeptTokens } from "../../shared/client/sign-in.js";
 import { toFailureAtUrl } from "../../shared/client/url-failure.js";
 import { exitCodeHelp, exitCodes } from "../../shared/exit-codes.js";
-import { Failure, messageOf, toFailure, usageFailure } from "../../shared/failure.js";
+import { Failure, messageOf, toFailure, unreachableFailure, usageFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { addConversationOptions, type ConversationFlags, chooseTarget, parseRevision } from "../../shared/options.js";
 import { addOriginOption, type OriginFlags } from "../../shared/origin-option.js";
@@ -211,10 +211,6 @@ async function listenAt(address: string, served: Servable, options: ListenOption
         "listen at 127.0.0.1, behind a proxy that authenticates clients",
       );
     }
-    throw new Failure(`cannot listen at ${address}: ${messageOf(error)}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "port 0 takes a free port",
-      cause: error,
-    });
+    throw unreachableFailure(`cannot listen at ${address}: ${messageOf(error)}`, "port 0 takes a free port", error);
   }
 }

@@ -8,7 +8,7 @@ import { hasAuthorization, signInRemedy } from "../../shared/client/sign-in.js";
 import type { WantedCall } from "../../shared/client/tool-arguments.js";
 import { keyRemedy, missingVariableRemedy, remedyForWords } from "../../shared/client/url-failure.js";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, lineFeedRemedy } from "../../shared/failure.js";
+import { Failure, lineFeedRemedy, unreachableFailure } from "../../shared/failure.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
 import { printReport, type ReportFormat } from "../../shared/output/report.js";
@@ -192,10 +192,8 @@ async function reasonOf({ hostname, port }: URL, why: string): Promise<string> {
 }
 
 function unreachable(title: string, why: string): Failure {
-  return new Failure(`${title} cannot be reached: ${why}`, {
-    exitCode: exitCodes.unreachable,
-    remedy: remedyForWords(why) ?? "parlance doctor finds out why",
-  });
+  const remedy = remedyForWords(why) ?? "parlance doctor finds out why";
+  return unreachableFailure(`${title} cannot be reached: ${why}`, remedy);
 }
 
 /** The exit code of a report. Damage comes first, because unreadable entries may hide other faults. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, messageOf } from "../../shared/failure.js";
+import { messageOf, unreachableFailure } from "../../shared/failure.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
@@ -131,11 +131,8 @@ async function listening(shown: Shown, wanted = 0): Promise<PageServer> {
   try {
     return await servePage(shown, wanted);
   } catch (error) {
-    throw new Failure(`cannot listen at 127.0.0.1:${wanted}: ${messageOf(error)}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "without --port it takes any port that is free",
-      cause: error,
-    });
+    const message = `cannot listen at 127.0.0.1:${wanted}: ${messageOf(error)}`;
+    throw unreachableFailure(message, "without --port it takes any port that is free", error);
   }
 }
 

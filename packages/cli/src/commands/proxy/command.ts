@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, messageOf, usageFailure } from "../../shared/failure.js";
+import { messageOf, unreachableFailure, usageFailure } from "../../shared/failure.js";
 import { addFaultOptions, type FaultFlags, faultPlan, httpFaultHelp } from "../../shared/faults/fault.js";
 import { addBreakOption, type BreakFlags, breakpointsOf } from "../../shared/intercept/break-option.js";
 import { aborted } from "../../shared/interrupt.js";
@@ -163,11 +163,8 @@ async function listenWith(options: ProxyOptions, isChosen: boolean): Promise<Htt
     return await startProxy(options);
   } catch (error) {
     if (!isChosen && (error as NodeJS.ErrnoException).code === "EADDRINUSE") return startProxy({ ...options, port: 0 });
-    throw new Failure(`cannot listen at ${options.host}:${options.port}: ${messageOf(error)}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "--listen 127.0.0.1:0 takes any port that is free",
-      cause: error,
-    });
+    const message = `cannot listen at ${options.host}:${options.port}: ${messageOf(error)}`;
+    throw unreachableFailure(message, "--listen 127.0.0.1:0 takes any port that is free", error);
   }
 }
 

@@ -1,6 +1,5 @@
 import { type HttpServer, serveHttp, serveStdio } from "@parlance/mcp/node";
-import { exitCodes } from "../../shared/exit-codes.js";
-import { Failure, messageOf } from "../../shared/failure.js";
+import { type Failure, messageOf, unreachableFailure } from "../../shared/failure.js";
 import { libraryOf, loadServer } from "../../shared/target/server-module.js";
 
 /** Where a module is served: on stdin and stdout, or on a port. */
@@ -37,11 +36,8 @@ export async function serveModule(path: string, transport: Transport): Promise<S
 
 /** The failure to listen on a port. */
 export function portFailure(port: number, cause: unknown): Failure {
-  return new Failure(`port ${port} is not available: ${messageOf(cause)}`, {
-    exitCode: exitCodes.unreachable,
-    remedy: "--http <port> chooses another one; 0 takes a free port",
-    cause,
-  });
+  const message = `port ${port} is not available: ${messageOf(cause)}`;
+  return unreachableFailure(message, "--http <port> chooses another one; 0 takes a free port", cause);
 }
 
 /** The one message of a worker: it serves, or it has failed. `files` are the module and its imports. */

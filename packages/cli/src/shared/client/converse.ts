@@ -3,7 +3,7 @@ import { describeReport } from "@parlance/mcp/jsonrpc";
 import type { Revision } from "@parlance/mcp/protocol";
 import type { Answerer } from "../answers/answerer.js";
 import { exitCodes } from "../exit-codes.js";
-import { Failure, type Stage } from "../failure.js";
+import { Failure, type Stage, unreachableFailure } from "../failure.js";
 import { aborted } from "../interrupt.js";
 import type { Invocation } from "../invocation.js";
 import type { ConversationFlags } from "../options.js";
@@ -147,8 +147,5 @@ export async function awaitAftermath(stop: AbortSignal): Promise<void> {
 export async function untilOver(client: Client, observed: ObservedTarget, stop: AbortSignal): Promise<void> {
   const closed = await Promise.race([client.closed, aborted(stop)]);
   if (closed?.error === undefined || observed.ended === "exited with code 0") return;
-  throw new Failure(closed.error.message.split("\n")[0] ?? "", {
-    exitCode: exitCodes.unreachable,
-    cause: closed.error,
-  });
+  throw unreachableFailure(closed.error.message.split("\n")[0] ?? "", undefined, closed.error);
 }

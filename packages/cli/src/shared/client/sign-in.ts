@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DeviceCodeOptions, OAuthOptions, SignInError, SignInStep, TokenStore } from "@parlance/mcp/auth";
 import { type ConnectOptions, connect } from "@parlance/mcp/client";
-import { exitCodes } from "../exit-codes.js";
-import { Failure } from "../failure.js";
+import { type Failure, unreachableFailure } from "../failure.js";
 import { shellWord } from "../output/shell-word.js";
 import { parsedObject } from "../parsed-json.js";
 import type { Header, RecordedRequests } from "../target/configured-target.js";
@@ -201,22 +200,15 @@ export function signInFailureOf(error: unknown): Failure | undefined {
   const { kind, step, received, expected, remedy, resource = "", scopes } = refused.failure;
   if (kind === "interaction") {
     const message = scopes === undefined ? "the server requires a sign-in" : "the token lacks a scope that this needs";
-    return new Failure(message, {
-      exitCode: exitCodes.unreachable,
-      remedy: signInRemedy(resource, scopes),
-      cause: error,
-    });
+    return unreachableFailure(message, signInRemedy(resource, scopes), error);
   }
   const needsId = kind === "registration" || kind === "no-client-id";
-  return new Failure(`sign-in failed: ${step}`, {
-    exitCode: exitCodes.unreachable,
-    seen: [`received  ${received}`, `expected  ${expected}`],
-    // The library names its own option; name the option of the command line instead.
-    remedy: needsId
-      ? "register a client at the authorization server, and sign in with --client-id <id>; a server with keys of its own takes them by --bearer-env TOKEN or --header-env x-api-key=KEY"
-      : remedy,
-    cause: error,
-  });
+  // The library names its own option; name the option of the command line instead.
+  const advice = needsId
+    ? "register a client at the authorization server, and sign in with --client-id <id>; a server with keys of its own takes them by --bearer-env TOKEN or --header-env x-api-key=KEY"
+    : remedy;
+  const seen = [`received  ${received}`, `expected  ${expected}`];
+  return unreachableFailure(`sign-in failed: ${step}`, advice, error).with({ seen });
 }
 
 /** The failed sign-in behind an error. Without loading the class, which most conversations do not need. */

@@ -5,21 +5,23 @@ import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Servable } from "@parlance/mcp/client";
 import { isObject } from "@parlance/mcp/protocol";
-import { exitCodes } from "../exit-codes.js";
-import { Failure, messageOf } from "../failure.js";
+import { Failure, messageOf, unreachableFailure } from "../failure.js";
 
 /** Milliseconds for a module to load. A module that starts its own server may never finish. */
 const loadTime = 5_000;
 
 /** Imports a file and returns the server that it exports. @throws Failure with the place of the error in the file */
 export async function loadServer(path: string): Promise<Servable> {
-  if (!existsSync(path)) throw new Failure(`there is no file ${path}`, { exitCode: exitCodes.unreachable });
+  if (!existsSync(path)) throw unreachableFailure(`there is no file ${path}`);
   // Stdout is the output of the command: redirect the logs of the module to stderr.
   console.log = console.info = console.debug = console.error;
   const exported = await importWithin(path);
   const served = [exported.server, exported.default].find(isServer);
   if (served === undefined)
-    throw unreachable(`${path} exports no server, neither as \`server\` nor as default`, withoutServer(path, exported));
+    throw unreachableFailure(
+      `${path} exports no server, neither as \`server\` nor as default`,
+      withoutServer(path, exported),
+    );
   return served;
 }
 
@@ -61,7 +63,10 @@ async function importWithin(path: string): Promise<Readonly<Record<string, unkno
   const tooLong = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(
-        unreachable(`${path} has not loaded within ${loadTime / 1_000} s: does it serve itself?`, asCommand(path)),
+        unreachableFailure(
+          `${path} has not loaded within ${loadTime / 1_000} s: does it serve itself?`,
+          asCommand(path),
+        ),
       );
     }, loadTime);
   });
@@ -79,10 +84,10 @@ function importFailure(path: string, error: unknown): Failure {
   const why = messageOf(error);
   const message = `${path} cannot be imported: ${why}`;
   if (isObject(error) && error.code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?tsx?\b/.test(why))
-    return unreachable(message, typeScriptRemedy(path), error);
+    return unreachableFailure(message, typeScriptRemedy(path), error);
   const seen = placesOf(path, error);
   const remedy = seen.length === 0 ? `import it by hand to see more: node ${path}` : undefined;
-  return new Failure(message, { exitCode: exitCodes.unreachable, seen, remedy, cause: error });
+  return unreachableFailure(message, remedy, error).with({ seen });
 }
 
 /** The maximum number of stack lines shown. */
@@ -158,8 +163,4 @@ function isServer(value: unknown): value is Servable {
 function asCommand(path: string): string {
   const runner = isTypeScript(path) && !stripsTypes() ? "npx tsx" : "node";
   return `a program that serves itself is started as a command, at the end of the line: -- ${runner} ${path}`;
-}
-
-function unreachable(message: string, remedy: string, cause?: unknown): Failure {
-  return new Failure(message, { exitCode: exitCodes.unreachable, remedy, cause });
 }

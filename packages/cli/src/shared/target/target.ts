@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Channel, memoryChannels } from "@parlance/mcp/jsonrpc";
-import { exitCodes } from "../exit-codes.js";
-import { Failure, usageFailure } from "../failure.js";
+import { unreachableFailure, usageFailure } from "../failure.js";
 import type { ConfiguredTarget } from "./configured-target.js";
 import { hosts } from "./host-table.js";
 
@@ -93,10 +92,7 @@ function urlTarget(word: string): Target {
 
 async function loadModule(path: string): Promise<Target> {
   if (!existsSync(path))
-    throw new Failure(`there is no file ${path}`, {
-      exitCode: exitCodes.unreachable,
-      remedy: "a command goes after --: parlance talk -- command args…",
-    });
+    throw unreachableFailure(`there is no file ${path}`, "a command goes after --: parlance talk -- command args…");
   // Only modules need the server side of the library.
   const { libraryOf, loadServer } = await import("./server-module.js");
   const { serveChannel } = (await libraryOf(path, "server")) ?? (await import("@parlance/mcp/server"));
