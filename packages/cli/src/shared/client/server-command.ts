@@ -36,8 +36,8 @@ export interface ServerCommand<Flags extends ServerFlags> {
   readonly description: string;
   /** The words after the target, as the usage line shows them: `<tool> [name=value…]`. Default: none are allowed. */
   readonly words?: string;
-  /** Whether the command has `--revision`; with `several`, it may be repeated. */
-  readonly revision?: "one" | "several";
+  /** How many revisions `--revision` takes. Default: one. */
+  readonly revision?: "several";
   /** The help text of `--json`. */
   readonly json: string;
   /** Adds the options of this command alone. */
