@@ -44,8 +44,8 @@ export function answerDecoded(
       settings.report({ kind: "unmatched", response: message });
       return undefined;
     }
-    if ("id" in message) return runRequest(handle, message.id, message.method, message.params, exchange, settings);
-    return runNotification(handle, message.method, message.params, exchange, settings);
+    if ("id" in message) return runRequest(handle, message, exchange, settings);
+    return runNotification(handle, message, exchange, settings);
   };
   if (!isBatch(decoded)) return answerOne(decoded);
   const ids = new Set<unknown>();

@@ -72,13 +72,13 @@ export class PostedCalls {
     caller: HttpCaller,
     call: Call,
   ): MaybePromise<HttpResponse> {
-    const { id, method, params } = message;
+    const { id, method } = message;
     const bytes = weightOfMessage(message, length);
     const limit = method === methods.listen ? this.#subscriptions : this.#calls;
     const full = limit.enter(caller, bytes);
     if (full !== undefined) return noRoomResponse(full, id);
     const exchange = new PostExchange(this.endpoint, caller, id, bytes, limit);
-    const text = runRequest(call, id, method, params, exchange, this.endpoint.settings);
+    const text = runRequest(call, message, exchange, this.endpoint.settings);
     return isPromise(text) ? this.#follow(request, exchange, text) : exchange.conclude(text);
   }
 
@@ -97,9 +97,9 @@ export class PostedCalls {
     if (full !== undefined) return noRoomResponse(full, first);
     const exchange = new PostExchange(this.endpoint, caller, first, bytes, this.#calls);
     const waiting = caller.budget.child(); // Holds responses until the last one is ready.
-    const responses = requests.map(async ({ id, method, params }) => {
-      const text = await runRequest(call, id, method, params, exchange, settings);
-      const response = fittingResponse(text, id, settings.profile, waiting);
+    const responses = requests.map(async (each) => {
+      const text = await runRequest(call, each, exchange, settings);
+      const response = fittingResponse(text, each.id, settings.profile, waiting);
       waiting.take(weightOfText(response)); // A short response is sent even without room.
       return response;
     });

@@ -49,8 +49,8 @@ export class Responder {
    */
   request(request: RpcRequest, length: number, reply?: SendResponse): boolean {
     const { inFlight, settings } = this.#parts;
-    const { id, method, params } = request;
-    const call = new IncomingCall(this.#parts, id, method, params, reply);
+    const { id } = request;
+    const call = new IncomingCall(this.#parts, request, reply);
     if (inFlight.incoming(call.key) !== undefined) {
       this.#answer(call, responseToProblem(inFlightProblem(id), settings.profile));
       return false;
@@ -64,7 +64,7 @@ export class Responder {
 
   /** @param length the characters of its frame */
   notification(message: RpcNotification, length: number): void {
-    const call = new IncomingCall(this.#parts, undefined, message.method, message.params, undefined);
+    const call = new IncomingCall(this.#parts, message);
     const verdict = this.#admit(call, weightOfMessage(message, length));
     if (verdict === "run") this.#run(call);
     else if (verdict === "wait") this.#parts.inFlight.wait(call);
@@ -134,7 +134,7 @@ export class Responder {
   #admit(call: IncomingCall, bytes: number): "run" | "wait" | ErrorObject {
     const { inFlight, settings, out } = this.#parts;
     const { limits } = settings;
-    call.isLongLived = this.#longLived?.has(call.method) === true;
+    call.isLongLived = this.#longLived?.has(call.message.method) === true;
     if (call.isLongLived && inFlight.longLived >= limits.listening) return tooManyRequests;
     const mayRun = call.isLongLived || (inFlight.running < limits.running && inFlight.waiting === 0 && out.mayAnswer);
     if (!mayRun && inFlight.waiting >= limits.waiting) return tooManyRequests;
@@ -145,11 +145,12 @@ export class Responder {
 
   #run(call: IncomingCall): void {
     const { inFlight, settings } = this.#parts;
+    const { message } = call;
     inFlight.run(call);
     const answer =
-      call.id === undefined
-        ? runNotification(this.#handle, call.method, call.params, call, settings)
-        : runRequest(this.#handle, call.id, call.method, call.params, call, settings);
+      "id" in message
+        ? runRequest(this.#handle, message, call, settings)
+        : runNotification(this.#handle, message, call, settings);
     if (typeof answer === "object")
       void answer.then((text) => this.#finish(call, text)); // Never rejects.
     else this.#finish(call, answer);
@@ -202,53 +203,44 @@ export interface Endable extends Exchange {
 /** Runs a request and returns its response. A result that cannot be serialised is answered with an error. */
 export function runRequest(
   handle: Call,
-  id: Id,
-  method: string,
-  params: Params | undefined,
+  request: RpcRequest,
   exchange: Endable,
   settings: PeerSettings,
 ): string | Promise<string> {
   try {
-    const result = handle(method, params, exchange);
-    if (!isPromise(result)) return encodeSuccess(id, result, settings.profile);
+    const result = handle(request.method, request.params, exchange);
+    if (!isPromise(result)) return encodeSuccess(request.id, result, settings.profile);
     return Promise.resolve(result).then(
-      (value) => finish(id, method, params, value, exchange, settings),
-      (error: unknown) => fail(id, method, params, error, exchange, settings),
+      (value) => finish(request, value, exchange, settings),
+      (error: unknown) => fail(request, error, exchange, settings),
     );
   } catch (error) {
-    return fail(id, method, params, error, exchange, settings);
+    return fail(request, error, exchange, settings);
   }
 }
 
-function finish(
-  id: Id,
-  method: string,
-  params: Params | undefined,
-  result: unknown,
-  exchange: Endable,
-  settings: PeerSettings,
-): string {
+function finish(request: RpcRequest, result: unknown, exchange: Endable, settings: PeerSettings): string {
   try {
-    return encodeSuccess(id, result, settings.profile);
+    return encodeSuccess(request.id, result, settings.profile);
   } catch (error) {
-    return fail(id, method, params, error, exchange, settings);
+    return fail(request, error, exchange, settings);
   }
 }
 
-function fail(
-  id: Id,
-  method: string,
-  params: Params | undefined,
-  thrown: unknown,
-  exchange: Endable,
-  settings: PeerSettings,
-): string {
-  const fault = (error: unknown): void => {
-    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
-  };
+function fail(request: RpcRequest, thrown: unknown, exchange: Endable, settings: PeerSettings): string {
+  const fault = (error: unknown): void => reportFault(request, error, exchange, settings);
   const told = toErrorObject(thrown, settings.mapError, fault);
   exchange.failed?.(told, thrown);
-  return encodeFailure(id, told, settings.profile);
+  return encodeFailure(request.id, told, settings.profile);
+}
+
+function reportFault(
+  { method, params }: RpcRequest | RpcNotification,
+  error: unknown,
+  { over }: Endable,
+  { report, nameOf }: PeerSettings,
+): void {
+  if (over !== true) report(faultOf(method, error, nameOf?.(method, params)));
 }
 
 /**
@@ -274,16 +266,13 @@ export function toErrorObject(
 /** Runs a notification. It has no response, not even for an error. */
 export function runNotification(
   handle: Call,
-  method: string,
-  params: Params | undefined,
+  message: RpcNotification,
   exchange: Endable,
   settings: PeerSettings,
 ): undefined | Promise<undefined> {
-  const fault = (error: unknown): undefined => {
-    if (exchange.over !== true) settings.report(faultOf(method, error, settings.nameOf?.(method, params)));
-  };
+  const fault = (error: unknown): undefined => void reportFault(message, error, exchange, settings);
   try {
-    const result = handle(method, params, exchange);
+    const result = handle(message.method, message.params, exchange);
     return isPromise(result) ? Promise.resolve(result).then(() => undefined, fault) : undefined;
   } catch (error) {
     return fault(error);
@@ -357,8 +346,7 @@ export class IncomingCall implements Exchange {
   readonly id: Id | undefined;
   /** The key of the call in `InFlight`; unique for a notification. */
   readonly key: CallKey;
-  readonly method: string;
-  readonly params: Params | undefined;
+  readonly message: RpcRequest | RpcNotification;
   /** Undefined for a call whose response is a frame of its own. */
   readonly reply: SendResponse | undefined;
   readonly auth: Authentication;
@@ -374,19 +362,13 @@ export class IncomingCall implements Exchange {
   #isClosing = false;
   #cancelled: LocalError | undefined;
 
-  constructor(
-    parts: ConnectionParts,
-    id: Id | undefined,
-    method: string,
-    params: Params | undefined,
-    reply: SendResponse | undefined,
-  ) {
+  constructor(parts: ConnectionParts, message: RpcRequest | RpcNotification, reply?: SendResponse) {
+    const id = "id" in message ? message.id : undefined;
     this.#parts = parts;
     this.auth = parts.auth;
     this.id = id;
-    this.key = typeof id === "number" ? id : id === undefined ? Symbol(method) : idKey(id);
-    this.method = method;
-    this.params = params;
+    this.key = typeof id === "number" ? id : id === undefined ? Symbol(message.method) : idKey(id);
+    this.message = message;
     this.reply = reply;
   }
 
