@@ -18,44 +18,58 @@ export type MemberTexts = Map<string, string>;
 
 /** The members of the object that `text` holds. Of a text that was cut off: the whole members before the cut. */
 export function membersOf(text: string): MemberTexts {
-  const members: MemberTexts = new Map();
-  const start = skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
-  if (text.charCodeAt(start) === openBrace) readMembers(text, start + 1, members);
-  return members;
+  return membersFrom(text, skipSpace(text, text.charCodeAt(0) === 0xfeff ? 1 : 0));
 }
 
 /** The same for each element of the array that `text` holds; an element that is no object has no members. */
 export function membersOfElements(text: string): MemberTexts[] {
-  const elements: MemberTexts[] = [];
-  let at = skipSpace(text, skipSpace(text, 0) + 1);
-  while (at < text.length && text.charCodeAt(at) !== closeBracket) {
-    const members: MemberTexts = new Map();
-    elements.push(members);
-    const end = skipValue(text, at);
-    if (end <= at) break; // It is not whole, or there is none.
-    if (text.charCodeAt(at) === openBrace) readMembers(text, at + 1, members);
-    at = skipSpace(text, end);
-    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
-  }
-  return elements;
+  return Array.from(elementsAt(text, skipSpace(text, 0)), (at) => membersFrom(text, at));
 }
 
-/** Fills `members` from behind an opening brace. */
-function readMembers(text: string, from: number, members: MemberTexts): void {
-  let at = skipSpace(text, from);
+function membersFrom(text: string, start: number): MemberTexts {
+  const members: MemberTexts = new Map();
+  for (const { name, from, end } of membersAt(text, start)) members.set(name, end < 0 ? "" : text.slice(from, end));
+  return members;
+}
+
+/** A member of an object: its name, where its value begins, and the position behind that, or −1 if the value is not whole. */
+interface Member {
+  readonly name: string;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** The members of the object whose brace is at `start`, in order; none if there is no brace. */
+function* membersAt(text: string, start: number): Generator<Member> {
+  if (text.charCodeAt(start) !== openBrace) return;
+  let at = skipSpace(text, start + 1);
   while (text.charCodeAt(at) === quote) {
-    const keyEnd = skipString(text, at);
-    if (keyEnd < 0) return;
-    const colonAt = skipSpace(text, keyEnd);
+    const nameEnd = skipString(text, at);
+    if (nameEnd < 0) return;
+    const colonAt = skipSpace(text, nameEnd);
     if (text.charCodeAt(colonAt) !== colon) return;
-    const valueAt = skipSpace(text, colonAt + 1);
-    const valueEnd = skipValue(text, valueAt);
-    const key = parseJson(text.slice(at, keyEnd)); // A cut-off text need not be JSON.
-    if (typeof key === "string") members.set(key, valueEnd < 0 ? "" : text.slice(valueAt, valueEnd));
-    if (valueEnd < 0) return;
-    at = skipSpace(text, valueEnd);
+    const literal = text.slice(at + 1, nameEnd - 1);
+    // A cut-off text need not be JSON.
+    const name = literal.includes("\\") ? parseJson(`"${literal}"`) : literal;
+    const from = skipSpace(text, colonAt + 1);
+    const end = skipValue(text, from);
+    if (typeof name === "string") yield { name, from, end };
+    if (end < 0) return;
+    at = skipSpace(text, end);
     if (text.charCodeAt(at) !== comma) return;
     at = skipSpace(text, at + 1);
+  }
+}
+
+/** The positions of the elements of the array whose bracket is at `start`, in order. */
+function* elementsAt(text: string, start: number): Generator<number> {
+  let at = skipSpace(text, start + 1);
+  while (at < text.length && text.charCodeAt(at) !== closeBracket) {
+    yield at;
+    const end = skipValue(text, at);
+    if (end <= at) return; // It is not whole, or there is none.
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
   }
 }
 
@@ -83,10 +97,25 @@ export function duplicateMemberIn(text: string, parsed?: unknown): string | unde
     if (text.charCodeAt(at - 1) <= quote) colons += 1;
   if (isObject(parsed) && membersIn(parsed) === colons) return undefined;
   const start = skipSpace(text, 0);
-  const search = new DuplicateSearch(text);
-  if (text.charCodeAt(start) === openBrace) search.members(start, readByName, "");
-  else if (text.charCodeAt(start) === openBracket) search.elements(start);
-  return search.found;
+  if (text.charCodeAt(start) !== openBracket) return duplicateAt(text, start, readByName, "");
+  const messages = [...elementsAt(text, start)];
+  return messages
+    .map((at, index) => duplicateAt(text, at, readByName, `/${index}`))
+    .find((found) => found !== undefined);
+}
+
+/** A JSON pointer to a member that stands twice in the object whose brace is at `start`, or in one that is looked into. */
+function duplicateAt(text: string, start: number, nested: Nested, pointer: string): string | undefined {
+  const names = new Set<string>();
+  for (const { name, from } of membersAt(text, start)) {
+    if (names.has(name)) return `${pointer}/${pointerToken(name)}`;
+    names.add(name);
+    const inner = Object.hasOwn(nested, name) ? nested[name] : undefined;
+    // The names that are looked into need no escapes in a pointer.
+    const found = inner && duplicateAt(text, from, inner, `${pointer}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The number of members of parsed objects, at any depth. An instance of a class, such as an `ExactNumber`, has none. */
@@ -104,54 +133,6 @@ function membersIn(value: object): number {
     }
   }
   return members;
-}
-
-class DuplicateSearch {
-  found: string | undefined;
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** Looks at the messages of a batch. */
-  elements(start: number): void {
-    const text = this.#text;
-    let at = skipSpace(text, start + 1);
-    for (let index = 0; at < text.length && text.charCodeAt(at) !== closeBracket; index += 1) {
-      const isMessage = text.charCodeAt(at) === openBrace;
-      const end = isMessage ? this.members(at, readByName, `/${index}`) : skipValue(text, at);
-      if (this.found !== undefined || end < 0) return;
-      at = skipSpace(text, end);
-      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
-    }
-  }
-
-  /** Looks at the object whose brace is at `start`. The position behind it. */
-  members(start: number, nested: Nested, pointer: string): number {
-    const text = this.#text;
-    const names = new Set<string>();
-    let at = skipSpace(text, start + 1);
-    while (text.charCodeAt(at) === quote) {
-      const nameEnd = skipString(text, at);
-      const literal = text.slice(at + 1, nameEnd - 1);
-      const name = literal.includes("\\") ? (JSON.parse(`"${literal}"`) as string) : literal;
-      if (names.has(name)) {
-        this.found = `${pointer}/${pointerToken(name)}`;
-        return -1;
-      }
-      names.add(name);
-      const valueAt = skipSpace(text, skipSpace(text, nameEnd) + 1);
-      const isObject = text.charCodeAt(valueAt) === openBrace;
-      const inner = isObject && Object.hasOwn(nested, name) ? nested[name] : undefined;
-      // The names that are looked into need no escapes in a pointer.
-      const valueEnd = inner ? this.members(valueAt, inner, `${pointer}/${name}`) : skipValue(text, valueAt);
-      if (this.found !== undefined || valueEnd < 0) return -1;
-      at = skipSpace(text, valueEnd);
-      if (text.charCodeAt(at) === comma) at = skipSpace(text, at + 1);
-    }
-    return at + 1;
-  }
 }
 
 /** The position behind the value at `at`, or −1 if it is not whole. */
