@@ -2,10 +2,10 @@ import { format as formatsOfLibrary } from "@cfworker/json-schema";
 import { isObject } from "../../base/json.js";
 import { shorten } from "../schema-error.js";
 import { Equality } from "./equality.js";
-import { formats } from "./keywords.js";
+import { formats, type Keywords, type NormalSchema, type NormalSubschema } from "./keywords.js";
 import { stepsPerCharacter } from "./linear-pattern.js";
 import type { Meter } from "./meter.js";
-import { type Keywords, type NormalSchema, type NormalSubschema, targetOf } from "./normal-form.js";
+import { targetOf } from "./normal-form.js";
 import {
   type Check,
   type Evaluation,

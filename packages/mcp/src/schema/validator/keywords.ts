@@ -1,75 +1,97 @@
-import { isObject, kindOf } from "../../base/json.js";
+import { isObject, type JsonObject, kindOf, typeTests } from "../../base/json.js";
+
+/**
+ * A schema in the form that validators receive: JSON Schema 2020-12 with only the keywords that affect validity, each
+ * with an argument of the right type. Objects are as `JSON.parse` returns them. Each `$ref` is `"#"` or
+ * `"#/$defs/<number>"`; `$id`, `$anchor` and `$dynamicRef` are resolved and removed.
+ */
+export type NormalSchema = Keywords & JsonObject;
+
+/** A schema inside a normal form. */
+export type NormalSubschema = NormalSchema | boolean;
+
+export type ByName<T> = Readonly<Record<string, T>>;
+
+/** The required forms of the arguments of keywords, each with its type. */
+interface Arguments {
+  readonly schema: NormalSubschema;
+  readonly schemas: readonly NormalSubschema[];
+  readonly "schema-map": ByName<NormalSubschema>;
+  readonly declarations: ByName<NormalSubschema>;
+  readonly number: number;
+  readonly divisor: number;
+  readonly count: number;
+  readonly boolean: boolean;
+  readonly string: string;
+  readonly pattern: string;
+  readonly reference: string;
+  readonly names: readonly string[];
+  readonly "name-lists": ByName<readonly string[]>;
+  readonly dependencies: ByName<NormalSubschema | readonly string[]>;
+  readonly types: string | readonly string[];
+  readonly values: readonly unknown[];
+  readonly any: unknown;
+}
 
 /** The required form of a keyword's argument. */
-export type Form =
-  | "schema"
-  | "schemas"
-  | "schema-map"
-  | "declarations"
-  | "number"
-  | "divisor"
-  | "count"
-  | "boolean"
-  | "string"
-  | "pattern"
-  | "reference"
-  | "names"
-  | "name-lists"
-  | "dependencies"
-  | "types"
-  | "values"
-  | "any";
+export type Form = keyof Arguments;
 
 /**
  * The keywords that affect validity. Every other keyword is an annotation.
  * https://json-schema.org/draft/2020-12/json-schema-validation
  */
-export const keywords: ReadonlyMap<string, Form> = new Map<string, Form>([
-  ["$ref", "reference"],
-  ["$dynamicRef", "reference"],
-  ["$defs", "declarations"],
-  ["definitions", "declarations"],
-  ["type", "types"],
-  ["const", "any"],
-  ["enum", "values"],
-  ["allOf", "schemas"],
-  ["anyOf", "schemas"],
-  ["oneOf", "schemas"],
-  ["not", "schema"],
-  ["if", "schema"],
-  ["then", "schema"],
-  ["else", "schema"],
-  ["properties", "schema-map"],
-  ["patternProperties", "schema-map"],
-  ["additionalProperties", "schema"],
-  ["unevaluatedProperties", "schema"],
-  ["propertyNames", "schema"],
-  ["required", "names"],
-  ["minProperties", "count"],
-  ["maxProperties", "count"],
-  ["dependentRequired", "name-lists"],
-  ["dependentSchemas", "schema-map"],
-  ["dependencies", "dependencies"],
-  ["prefixItems", "schemas"],
-  ["items", "schema"],
-  ["additionalItems", "schema"],
-  ["unevaluatedItems", "schema"],
-  ["contains", "schema"],
-  ["minContains", "count"],
-  ["maxContains", "count"],
-  ["minItems", "count"],
-  ["maxItems", "count"],
-  ["uniqueItems", "boolean"],
-  ["minimum", "number"],
-  ["maximum", "number"],
-  ["exclusiveMinimum", "number"],
-  ["exclusiveMaximum", "number"],
-  ["multipleOf", "divisor"],
-  ["minLength", "count"],
-  ["maxLength", "count"],
-  ["pattern", "pattern"],
-  ["format", "string"],
-]);
+const forms = {
+  $ref: "reference",
+  $dynamicRef: "reference",
+  $defs: "declarations",
+  definitions: "declarations",
+  type: "types",
+  const: "any",
+  enum: "values",
+  allOf: "schemas",
+  anyOf: "schemas",
+  oneOf: "schemas",
+  not: "schema",
+  if: "schema",
+  // biome-ignore lint/suspicious/noThenProperty: this is a keyword of JSON Schema
+  then: "schema",
+  else: "schema",
+  properties: "schema-map",
+  patternProperties: "schema-map",
+  additionalProperties: "schema",
+  unevaluatedProperties: "schema",
+  propertyNames: "schema",
+  required: "names",
+  minProperties: "count",
+  maxProperties: "count",
+  dependentRequired: "name-lists",
+  dependentSchemas: "schema-map",
+  dependencies: "dependencies",
+  prefixItems: "schemas",
+  items: "schema",
+  additionalItems: "schema",
+  unevaluatedItems: "schema",
+  contains: "schema",
+  minContains: "count",
+  maxContains: "count",
+  minItems: "count",
+  maxItems: "count",
+  uniqueItems: "boolean",
+  minimum: "number",
+  maximum: "number",
+  exclusiveMinimum: "number",
+  exclusiveMaximum: "number",
+  multipleOf: "divisor",
+  minLength: "count",
+  maxLength: "count",
+  pattern: "pattern",
+  format: "string",
+} as const;
+
+export const keywords: ReadonlyMap<string, Form> = new Map(Object.entries(forms));
+
+/** The arguments of the keywords of a schema; `argumentProblem` has checked their types. A normal form has no keywords of draft-07 alone. */
+export type Keywords = { readonly [Name in keyof typeof forms]?: Arguments[(typeof forms)[Name]] };
 
 /**
  * The formats of 2020-12 that are checked, by `@cfworker/json-schema`. It also has a `url` check of exponential time, and would take
@@ -93,7 +115,7 @@ export const formats: ReadonlySet<string> = new Set([
   "regex",
 ]);
 
-const types: ReadonlySet<unknown> = new Set(["null", "boolean", "object", "array", "number", "integer", "string"]);
+const types: ReadonlySet<unknown> = new Set(Object.keys(typeTests));
 
 const argumentForms: Readonly<Record<Form, readonly [expected: string, fits: (argument: unknown) => boolean]>> = {
   schema: ["a schema (an object or a boolean)", isSchema],

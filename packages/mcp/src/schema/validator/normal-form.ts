@@ -1,7 +1,16 @@
 import { isObject, type JsonObject, kindOf, pointerToken } from "../../base/json.js";
 import type { SchemaLimits } from "../json-schema-validator.js";
 import { SchemaError, shorten } from "../schema-error.js";
-import { argumentProblem, type Form, isNames, keywords } from "./keywords.js";
+import {
+  argumentProblem,
+  type ByName,
+  type Form,
+  isNames,
+  type Keywords,
+  keywords,
+  type NormalSchema,
+  type NormalSubschema,
+} from "./keywords.js";
 import { isLinear, isValidPattern } from "./linear-pattern.js";
 import { References, type Resource, type Target } from "./references.js";
 
@@ -47,62 +56,6 @@ function withoutType(document: JsonObject): string {
     Object.hasOwn(document, name),
   );
   return keyword === undefined ? "no type" : `${JSON.stringify(keyword)} without a type`;
-}
-
-/**
- * A schema in the form that validators receive: JSON Schema 2020-12 with only the keywords that affect validity, each
- * with an argument of the right type. Objects are as `JSON.parse` returns them. Each `$ref` is `"#"` or
- * `"#/$defs/<number>"`; `$id`, `$anchor` and `$dynamicRef` are resolved and removed.
- */
-export type NormalSchema = Keywords & JsonObject;
-
-/** A schema inside a normal form. */
-export type NormalSubschema = NormalSchema | boolean;
-
-type ByName<T> = Readonly<Record<string, T>>;
-
-/** The arguments of the keywords of a normal form; `argumentProblem` has checked their types. */
-export interface Keywords {
-  readonly $ref?: string;
-  readonly $defs?: ByName<NormalSubschema>;
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly not?: NormalSubschema;
-  readonly anyOf?: readonly NormalSubschema[];
-  readonly allOf?: readonly NormalSubschema[];
-  readonly oneOf?: readonly NormalSubschema[];
-  readonly if?: NormalSubschema;
-  readonly then?: NormalSubschema;
-  readonly else?: NormalSubschema;
-  readonly required?: readonly string[];
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly propertyNames?: NormalSubschema;
-  readonly dependentRequired?: ByName<readonly string[]>;
-  readonly dependentSchemas?: ByName<NormalSubschema>;
-  readonly properties?: ByName<NormalSubschema>;
-  readonly patternProperties?: ByName<NormalSubschema>;
-  readonly additionalProperties?: NormalSubschema;
-  readonly unevaluatedProperties?: NormalSubschema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly prefixItems?: readonly NormalSubschema[];
-  readonly items?: NormalSubschema;
-  readonly contains?: NormalSubschema;
-  readonly minContains?: number;
-  readonly maxContains?: number;
-  readonly unevaluatedItems?: NormalSubschema;
-  readonly uniqueItems?: boolean;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly multipleOf?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
 }
 
 /** The result of `normalise`. */
@@ -332,8 +285,7 @@ function moveTuple(node: MutableSchema): void {
 
 /** Splits `dependencies` of draft-07 into `dependentSchemas` and `dependentRequired`. */
 function splitDependencies(node: MutableSchema): void {
-  // `#dependencies` has built it.
-  const dependencies = Object.entries(node.dependencies as ByName<NormalSubschema | readonly string[]>);
+  const dependencies = Object.entries(node.dependencies ?? {});
   const required = dependencies.flatMap(([name, each]) => (isNames(each) ? [[name, each] as const] : []));
   const schemas = dependencies.flatMap(([name, each]) => (isNames(each) ? [] : [[name, each] as const]));
   node.dependentRequired = { ...node.dependentRequired, ...Object.fromEntries(required) };

@@ -2,8 +2,8 @@ import { isObject, kindOf, pointerToken, typeTests } from "../../base/json.js";
 import { type CheckBounds, type Checked, moreFaults, type SchemaFault } from "../json-schema-validator.js";
 import { shorten } from "../schema-error.js";
 import { Equality, NotJson } from "./equality.js";
+import type { NormalSchema } from "./keywords.js";
 import { Meter, OverBounds } from "./meter.js";
-import type { NormalSchema } from "./normal-form.js";
 
 /**
  * The check of a value against the rule of a schema: a quick check of common schemas first, then the rule, which also
