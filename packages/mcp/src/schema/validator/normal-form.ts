@@ -318,8 +318,8 @@ function mapMembers<T>(
 /** The longest chain of references. Validators follow references recursively. */
 const longestChain = 256;
 
-const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const;
-const inPlaceSchemas = ["not", "if", "then", "else"] as const;
+/** The keywords whose subschemas apply to the same value. */
+const inPlaceKeywords = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"] as const;
 
 /**
  * Rejects a schema that applies too many subschemas to the same value: infinitely many if references form a cycle that
@@ -352,9 +352,8 @@ export function checkExpansion({ schema, places }: NormalForm, most: number): vo
 /** The subschemas that apply to the same value as `node`. */
 function inPlace(node: NormalSchema, root: NormalSchema): readonly NormalSubschema[] {
   const target = node.$ref === undefined ? [] : [targetOf(node.$ref, root)];
-  const lists = inPlaceLists.flatMap<NormalSubschema>((keyword) => node[keyword] ?? []);
-  const schemas = inPlaceSchemas.flatMap<NormalSubschema>((keyword) => node[keyword] ?? []);
-  return [...target, ...lists, ...schemas, ...Object.values<NormalSubschema>(node.dependentSchemas ?? {})];
+  const inner = inPlaceKeywords.flatMap<NormalSubschema>((keyword) => node[keyword] ?? []);
+  return [...target, ...inner, ...Object.values<NormalSubschema>(node.dependentSchemas ?? {})];
 }
 
 /** The schema that a `$ref` of a normal form points to. */
