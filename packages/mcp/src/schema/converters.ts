@@ -1,26 +1,17 @@
 import { isObject } from "../base/json.js";
 
-/** Converts schemas of a library that cannot produce JSON Schema itself, using a separate package. */
-export interface Converter {
-  /** The error message when the package is not installed: the problem and the remedy. */
-  readonly remedy: string;
-  /**
-   * The JSON Schema; undefined if the package is not installed.
-   * @throws what the package throws
-   */
-  describe(schema: unknown, side: "input" | "output"): unknown;
-}
-
-/** A conversion package: the schemas it applies to, its function, and the options of that function. */
-interface Row {
+/** A package that converts schemas of a library that cannot produce JSON Schema itself. */
+interface Converter {
   readonly applies: (schema: unknown) => boolean;
   readonly specifier: string;
+  /** The name of its function, and the options of that function. */
   readonly name: string;
   readonly options: (side: "input" | "output") => object;
+  /** The error message when the package is not installed: the problem and the remedy. */
   readonly remedy: string;
 }
 
-const rows: Readonly<Record<string, readonly Row[]>> = {
+const converters: Readonly<Record<string, readonly Converter[]>> = {
   valibot: [
     {
       applies: () => true,
@@ -54,15 +45,16 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
 
 /** The converter for schemas of a Standard Schema vendor. */
 export function converterFor(vendor: string, schema: unknown): Converter | undefined {
-  const row = Object.hasOwn(rows, vendor) ? rows[vendor]?.find(({ applies }) => applies(schema)) : undefined;
-  if (row === undefined) return undefined;
-  return {
-    remedy: row.remedy,
-    describe(given, side) {
-      const convert = load(row.specifier)?.[row.name];
-      return typeof convert === "function" ? (convert(given, row.options(side)) as unknown) : undefined;
-    },
-  };
+  return Object.hasOwn(converters, vendor) ? converters[vendor]?.find(({ applies }) => applies(schema)) : undefined;
+}
+
+/**
+ * The JSON Schema of a schema; undefined if the package is not installed.
+ * @throws what the package throws
+ */
+export function convert({ specifier, name, options }: Converter, schema: unknown, side: "input" | "output"): unknown {
+  const describe = load(specifier)?.[name];
+  return typeof describe === "function" ? describe(schema, options(side)) : undefined;
 }
 
 /** True for a zod 3 schema; before 3.24 these did not implement Standard Schema. */

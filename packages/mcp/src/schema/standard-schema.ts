@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1, StandardTypedV1 } from "@standard-schema/spec";
 import { isObject, type JsonObject, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
-import { converterFor } from "./converters.js";
+import { convert, converterFor } from "./converters.js";
 import { type Checked, moreFaults, type SchemaFault } from "./json-schema-validator.js";
 import { SchemaError } from "./schema-error.js";
 
@@ -34,25 +34,23 @@ export function standardProps(schema: unknown): StandardProps | undefined {
 /** The JSON Schema of a Standard Schema, for the given side. */
 export function describeStandard(schema: unknown, props: StandardProps, side: "input" | "output"): JsonObject {
   const { vendor, jsonSchema } = props;
+  const converter = jsonSchema === undefined ? converterFor(vendor, schema) : undefined;
   let document: unknown;
   try {
-    document =
-      jsonSchema === undefined
-        ? converterFor(vendor, schema)?.describe(schema, side)
-        : jsonSchema[side]({ target: "draft-2020-12" });
+    document = converter ? convert(converter, schema, side) : jsonSchema?.[side]({ target: "draft-2020-12" });
   } catch (cause) {
     if (cause instanceof SchemaError) throw cause;
     throw notRepresentable(`${vendor} cannot express the ${side} of this schema in JSON Schema`, cause);
   }
-  if (document === undefined && jsonSchema === undefined) throw undescribed(vendor, schema);
+  if (document === undefined && jsonSchema === undefined) throw undescribed(vendor, converter?.remedy);
   if (isObject(document)) return document;
   throw new SchemaError("not-representable", "", `${vendor} gave no JSON Schema for the ${side} of this schema`);
 }
 
-function undescribed(vendor: string, schema: unknown): SchemaError {
+function undescribed(vendor: string, remedyOfConverter: string | undefined): SchemaError {
   const problem = `this version of ${vendor} does not describe its schemas as JSON Schema (no "~standard".jsonSchema)`;
   const remedy = "update it, wrap the schema with the library's converter to Standard JSON Schema, or give JSON Schema";
-  return new SchemaError("no-json-schema", "", converterFor(vendor, schema)?.remedy ?? `${problem}: ${remedy}`);
+  return new SchemaError("no-json-schema", "", remedyOfConverter ?? `${problem}: ${remedy}`);
 }
 
 function notRepresentable(problem: string, cause: unknown): SchemaError {
