@@ -6,9 +6,10 @@ import { type HttpOptions, httpMembers, httpNotes } from "../../http/server/opti
 import { isLoopback, originCheck } from "../../http/server/origin-check.js";
 import { refusal } from "../../http/server/responses.js";
 import { reporterOf } from "../../jsonrpc/hooks.js";
+import type { Reporter } from "../../jsonrpc/report.js";
 import { requireServable, type Servable } from "../../server/servable.js";
 import { describeAddress, listen } from "../listen.js";
-import { closedOf, defaultGrace, type Serving } from "../serving.js";
+import { closedOf, type Serving } from "../serving.js";
 import { boundedServer, defaultConnections } from "./http-connections.js";
 import { NodeExchange } from "./http-exchange.js";
 import { type NodeHandler, nodeHandler } from "./node-handler.js";
@@ -77,7 +78,6 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
   const { maxConnections, maxConnectionsPerAddress, ...rest } = others;
   const paths = pathsOf(path);
   requireAuthentication(host, exposed || rest.auth !== undefined);
-  const report = reporterOf(rest.report);
   const handler = nodeHandler(served, { ...rest, exposed });
   const checkOrigin = originCheck({ ...rest, exposed, anyHost: rest.auth !== undefined });
   const { auth } = rest;
@@ -95,12 +95,7 @@ export async function serveHttp(served: Servable, options: ServeHttpOptions = {}
     const { status, reason } = foreign ?? { status: 404, reason: nothingHere(paths) };
     exchange.respond(refusal(status, reason));
   });
-  await listen(server, { port, host, exposed: true }); // `requireAuthentication` checked that.
-  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
-  server.on("error", (error) => report({ kind: "fault", method: "HTTP", error }));
-  // A TCP server always has this type of address.
-  const place = { host, path: paths[0] ?? "/", port: (server.address() as AddressInfo).port };
-  const serving = running(server, handler, place);
+  const serving = await serveEndpoint(server, handler, { protocol: "HTTP", host, port, paths }, rest.report);
   try {
     if (isResourceServer(auth)) auth.servedAt?.(serving.url, process.env.NODE_ENV === "production");
   } catch (error) {
@@ -144,28 +139,38 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-function running(
+/** The address and the paths of an endpoint. */
+interface EndpointPlace {
+  readonly protocol: "HTTP" | "WebSocket";
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly paths: readonly string[];
+}
+
+/** Listens for the clients of an endpoint. `requireAuthentication` has checked the host. */
+export async function serveEndpoint(
   server: Server,
-  handler: NodeHandler,
-  { host, path, port }: { readonly host: string; readonly path: string; readonly port: number },
-): HttpServer {
-  const gone = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
-  const close = (): Promise<void> => {
-    const closed = gone();
-    handler.close();
+  endpoint: Pick<NodeHandler, "drain"> & { close(): Promise<void> | void },
+  { protocol, host, port: wanted, paths }: EndpointPlace,
+  report: Reporter | undefined,
+): Promise<HttpServer> {
+  await listen(server, { port: wanted, host, exposed: true });
+  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
+  server.on("error", (error) => reporterOf(report)({ kind: "fault", method: protocol, error }));
+  const { port } = server.address() as AddressInfo; // A TCP server always has this type of address.
+  const ended = async (calls: Promise<void> | void): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    await calls;
     server.closeAllConnections();
-    return closed;
+    await closed;
   };
+  const close = (): Promise<void> => ended(endpoint.close());
   return {
-    url: `http://${describeAddress({ host, port })}${path}`,
+    url: `${protocol === "HTTP" ? "http" : "ws"}://${describeAddress({ host, port })}${paths[0]}`,
     port,
     closed: closedOf(server),
-    async drain(grace = defaultGrace) {
-      const closed = gone();
-      await handler.drain(grace);
-      server.closeAllConnections();
-      await closed;
-    },
+    drain: (grace) => ended(endpoint.drain(grace)),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,5 +1,4 @@
 import { type IncomingMessage, ServerResponse, STATUS_CODES } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ByteBudget } from "../../base/byte-budget.js";
@@ -19,7 +18,7 @@ import { closingResponse, refusal } from "../../http/server/responses.js";
 import type { Authentication, Identity } from "../../jsonrpc/call.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import type { Connection } from "../../jsonrpc/connection.js";
-import { atOnce, reporterOf } from "../../jsonrpc/hooks.js";
+import { atOnce } from "../../jsonrpc/hooks.js";
 import { type PeerSettings, peerSettings } from "../../jsonrpc/peer-settings.js";
 import { type QueueBounds, queueMembers } from "../../jsonrpc/queue-bounds.js";
 import { faultOf } from "../../jsonrpc/report.js";
@@ -29,9 +28,8 @@ import { type TransportOptions, transportMembers } from "../../session/options.j
 import { WebSocketChannel } from "../../transport/websocket.js";
 import { boundedServer, defaultConnections } from "../http/http-connections.js";
 import { NodeExchange } from "../http/http-exchange.js";
-import { isAt, nothingHere, pathsOf, requireAuthentication } from "../http/serve-http.js";
-import { describeAddress, listen } from "../listen.js";
-import { closedOf, defaultGrace, requireConnection, type Serving } from "../serving.js";
+import { isAt, nothingHere, pathsOf, requireAuthentication, serveEndpoint } from "../http/serve-http.js";
+import { defaultGrace, requireConnection, type Serving } from "../serving.js";
 import { type HeartbeatOptions, heartbeat, heartbeatMembers } from "./heartbeat.js";
 import { socketOptions } from "./websocket-options.js";
 
@@ -326,7 +324,7 @@ export async function serveWebSocket(
 ): Promise<WebSocketListener> {
   if (typeof target !== "function") requireServable("serveWebSocket", target);
   checkMembers("serveWebSocket", options, serveWebSocketMembers);
-  const { port: wanted = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
+  const { port = 0, host = "127.0.0.1", path = "/mcp", exposed = false, ...rest } = options;
   requireAuthentication(host, exposed || rest.auth !== undefined);
   const upgrade = webSocketUpgrade(target, { ...rest, exposed, path });
   const { maxConnections = defaultConnections.max, maxConnectionsPerAddress = defaultConnections.maxPerAddress } = rest;
@@ -340,25 +338,6 @@ export async function serveWebSocket(
     upgraded(request);
     upgrade(request, socket, head);
   });
-  await listen(server, { port: wanted, host, exposed: true }); // `requireAuthentication` checked that.
-  // A connection that cannot be accepted, such as for lack of file descriptors, must not end the process.
-  const report = reporterOf(rest.report);
-  server.on("error", (error) => report({ kind: "fault", method: "WebSocket", error }));
-  const ended = async (conversations: Promise<void>): Promise<void> => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    await conversations;
-    server.closeAllConnections();
-    await closed;
-  };
-  const { port } = server.address() as AddressInfo; // A TCP server always has this type of address.
-  const close = (): Promise<void> => ended(upgrade.close());
-  return {
-    url: `ws://${describeAddress({ host, port })}${pathsOf(path)[0]}`,
-    port,
-    connections: upgrade.connections,
-    closed: closedOf(server),
-    drain: (grace) => ended(upgrade.drain(grace)),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  const place = { protocol: "WebSocket", host, port, paths: pathsOf(path) } as const;
+  return { ...(await serveEndpoint(server, upgrade, place, rest.report)), connections: upgrade.connections };
 }
