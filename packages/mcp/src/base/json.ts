@@ -12,6 +12,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** `Array.isArray` for a union with readonly arrays, which it does not narrow. */
+export function isArray<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
+}
+
 /** Whether an object is a plain one, not an instance of a class. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);

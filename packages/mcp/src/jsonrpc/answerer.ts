@@ -1,3 +1,4 @@
+import { isArray } from "../base/json.js";
 import { joinResponses, repeatedId } from "./batch.js";
 import type { Call, Exchange } from "./call.js";
 import { runNotification, runRequest } from "./calls/responder.js";
@@ -47,16 +48,11 @@ export function answerDecoded(
     if ("id" in message) return runRequest(handle, message, exchange, settings);
     return runNotification(handle, message, exchange, settings);
   };
-  if (!isBatch(decoded)) return answerOne(decoded);
+  if (!isArray(decoded)) return answerOne(decoded);
   const ids = new Set<unknown>();
   const answers = decoded.map((each) => answerOne(each instanceof Problem ? each : (repeatedId(each, ids) ?? each)));
   const waits = answers.some((answer) => typeof answer === "object");
   return waits ? Promise.all(answers).then(joinResponses) : joinResponses(answers as (string | undefined)[]);
-}
-
-// `Array.isArray` does not narrow a readonly array out of a union.
-function isBatch(decoded: Decoded): decoded is readonly (Message | Problem)[] {
-  return Array.isArray(decoded);
 }
 
 /** The exchange of a call without a connection: it is never cancelled, and it drops notifications. */

@@ -1,6 +1,6 @@
 import { checkMembers, type MembersOf, requireFunction, requireString } from "../base/check-members.js";
 import { foreignMembers } from "../base/foreign-members.js";
-import { isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
+import { isArray, isObject, type JsonObject, kindOf, pointerToken } from "../base/json.js";
 import { andThen, type MaybePromise } from "../base/maybe-promise.js";
 import type { Call, Exchange } from "../jsonrpc/call.js";
 import { faultyParams, methodNotFound, type ParamsFault } from "../jsonrpc/errors.js";
@@ -152,13 +152,8 @@ function entryOf(name: string, run: Entry, options: AnyMethodOptions): Entry {
     return checkResult === undefined ? value : andThen(value, checkResult);
   };
   if (described === undefined) return check === undefined && checkResult === undefined ? run : runChecked;
-  if (isNames(described)) return (params, exchange) => runChecked(byName(name, described, params), exchange);
+  if (isArray(described)) return (params, exchange) => runChecked(byName(name, described, params), exchange);
   return schemaEntry(name, described, runChecked);
-}
-
-// `Array.isArray` does not narrow a readonly array out of a union.
-function isNames(described: Schema | readonly string[]): described is readonly string[] {
-  return Array.isArray(described);
 }
 
 function schemaEntry(name: string, schema: Schema, run: Entry): Entry {

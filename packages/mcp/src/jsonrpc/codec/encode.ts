@@ -1,3 +1,4 @@
+import { isArray } from "../../base/json.js";
 import { LocalError, thrownText } from "../errors.js";
 import {
   type Batch,
@@ -86,14 +87,9 @@ function notJson(what: string, cause: unknown): LocalError {
  * @throws as `encodeValue`
  */
 export function encode(message: Message | Batch, profile: Profile = baseProfile): string {
-  if (isBatch(message)) return `[${message.map((each) => encode(each, profile)).join(",")}]`;
+  if (isArray(message)) return `[${message.map((each) => encode(each, profile)).join(",")}]`;
   if ("method" in message)
     return encodeRequest("id" in message ? message.id : undefined, message.method, message.params);
   if ("error" in message) return encodeFailure(message.id, message.error, profile);
   return encodeSuccess(message.id, message.result, profile);
-}
-
-// `Array.isArray` does not narrow a readonly array out of a union.
-function isBatch(message: Message | Batch): message is Batch {
-  return Array.isArray(message);
 }
