@@ -138,10 +138,7 @@ export class Caller {
       call.sent = true;
       return frame;
     } catch (error) {
-      this.settle(call, {
-        ok: false,
-        error: call.error("refused", `params are not JSON: ${thrownText(error)}`, error),
-      });
+      this.#reject(call, call.error("refused", `params are not JSON: ${thrownText(error)}`, error));
       return undefined;
     }
   }
@@ -158,6 +155,19 @@ export class Caller {
     call.settle(outcome);
   }
 
+  #reject(call: OutgoingCall, error: Error): void {
+    this.settle(call, { ok: false, error });
+  }
+
+  #settleAs(call: OutgoingCall, response: MisspeltResponse["outcome"], cause?: unknown): void {
+    if ("error" in response) {
+      const { code, message, data } = response.error;
+      this.#reject(call, new RpcError(code, message, data, cause === undefined ? {} : { cause }));
+    } else {
+      this.settle(call, { ok: true, result: response.result });
+    }
+  }
+
   /** A response of the peer. `cause`: see `ChannelReceiver.frame`. */
   receive(response: RpcResponse, cause?: unknown): void {
     const call = this.#inFlight.outgoing(response.id);
@@ -169,12 +179,8 @@ export class Caller {
       const isMeant = typeof response.id === "string" && tolerance !== undefined;
       if (!(isMeant && this.#take({ id: response.id, outcome, reason })))
         this.complain({ kind: "unmatched", response });
-    } else if ("error" in response) {
-      const { code, message, data } = response.error;
-      const error = new RpcError(code, message, data, cause === undefined ? {} : { cause });
-      this.settle(call, { ok: false, error });
     } else {
-      this.settle(call, { ok: true, result: response.result });
+      this.#settleAs(call, response, cause);
     }
   }
 
@@ -190,10 +196,7 @@ export class Caller {
       }
     }
     const where = problem.pointer === "" ? "" : ` at ${problem.pointer}`;
-    this.settle(call, {
-      ok: false,
-      error: call.error("protocol", `the answer is not a response${where}: ${problem.reason}`),
-    });
+    this.#reject(call, call.error("protocol", `the answer is not a response${where}: ${problem.reason}`));
     return true;
   }
 
@@ -214,15 +217,10 @@ export class Caller {
     const call = this.#inFlight.meantBy(id, saysSomething);
     if (call === undefined || !call.sent) return false;
     if (this.#settings.tolerance !== "accept") {
-      this.settle(call, { ok: false, error: call.error("protocol", `the answer is not a response: ${reason}`) });
-      return true;
-    }
-    this.#settings.report({ kind: "tolerated", method: call.method, reason });
-    if ("error" in outcome) {
-      const { code, message, data } = outcome.error;
-      this.settle(call, { ok: false, error: new RpcError(code, message, data) });
+      this.#reject(call, call.error("protocol", `the answer is not a response: ${reason}`));
     } else {
-      this.settle(call, { ok: true, result: outcome.result });
+      this.#settings.report({ kind: "tolerated", method: call.method, reason });
+      this.#settleAs(call, outcome);
     }
     return true;
   }
@@ -232,7 +230,7 @@ export class Caller {
     const call = this.#inFlight.outgoing(id);
     if (call === undefined) return;
     const isUnexplained = error.constructor === LocalError && this.#complaint !== undefined;
-    this.settle(call, { ok: false, error: isUnexplained ? this.#explained(error as LocalError) : error });
+    this.#reject(call, isUnexplained ? this.#explained(error as LocalError) : error);
   }
 
   /** Adds the latest invalid message to an error of the transport. */
@@ -317,13 +315,13 @@ export class Caller {
 
   /** Fails a call, with the latest invalid message in the error. */
   fail(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {
-    this.settle(call, { ok: false, error: call.error(reason, this.#explain(why), cause) });
+    this.#reject(call, call.error(reason, this.#explain(why), cause));
   }
 
   #stop(call: OutgoingCall, reason: LocalReason, why: string, cause?: unknown): void {
     if (!this.isPending(call)) return;
     const error = call.error(reason, reason === "timeout" ? this.#explain(why) : why, cause);
-    this.settle(call, { ok: false, error });
+    this.#reject(call, error);
     if (call.sent && call.options.cancellable !== false) this.#cancelAtPeer(call, cancelReason(error));
   }
 
