@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { isRunning } from "../process/process-table.js";
 
 /** Milliseconds between two signs of life of a holder. */
 const heartbeat = 2_000;
@@ -80,14 +81,6 @@ async function isAbandoned(path: string): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return false;
     throw error;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === "EPERM";
   }
 }
 

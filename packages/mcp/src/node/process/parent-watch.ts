@@ -1,5 +1,6 @@
-import { fstatSync, readFileSync, readlinkSync } from "node:fs";
+import { fstatSync, readlinkSync } from "node:fs";
 import { type Clock, setBackgroundTimer, systemClock, type Timer } from "../../base/clock.js";
+import { fieldsOf, isRunning } from "./process-table.js";
 
 /** Milliseconds between two checks of the host. Each reads one small file. */
 const pollInterval = 2_000;
@@ -61,14 +62,6 @@ function hostCheck(): (() => boolean) | undefined {
   return host.pid > 1 ? () => processAt(host.pid)?.startedAt === host.startedAt : undefined;
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // EPERM: it runs, as another user.
-  }
-}
-
 /** A process in `/proc`. A pid may be reused, so the start time is compared too. */
 interface Process {
   readonly pid: number;
@@ -103,14 +96,6 @@ function stdinOf(pid: number | "self"): string | undefined {
 
 /** Undefined if the process does not exist, or has exited and is a zombie. */
 function processAt(pid: number): Process | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
-    return undefined;
-  }
-  // The name, in parentheses, may contain any character.
-  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
-  const [state = "", parent = "0", ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state = "X", parent = "0", ...rest] = fieldsOf(pid);
   return "ZX".includes(state) ? undefined : { pid, parent: Number(parent), startedAt: rest[17] ?? "" };
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { type Clock, settlesWithin } from "../../base/clock.js";
 import { deferred } from "../../base/deferred.js";
+import { fieldsOf } from "./process-table.js";
 
 const windows = process.platform === "win32";
 
@@ -113,16 +114,6 @@ function statesOf(group: number): readonly string[] {
     });
   } catch {
     return [];
-  }
-}
-
-/** The state, the parent and the group of a process. The command before them may have any characters. */
-function fieldsOf(pid: string): readonly string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ", 3);
-  } catch {
-    return []; // It has exited since.
   }
 }
 
