@@ -397,7 +397,7 @@ function VerdictCard({ verdict }: { readonly verdict: PageVerdict }): JSX.Elemen
           <p class="demands">{demands}</p>
           {sentence !== undefined && <blockquote>{sentence}</blockquote>}
           <a href={spec} target="_blank" rel="noreferrer">
-            specification{version === undefined ? "" : ` ${version}`}
+            specification {version}
           </a>
         </div>
         <div class="mends">

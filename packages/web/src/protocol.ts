@@ -1,5 +1,6 @@
 // The methods that the page calls and the notifications that it receives, in JSON-RPC over one WebSocket.
 
+import type { Conversation, Level, parseFilter, Row, Verdict } from "@parlance/wire";
 import type { ActMethods, PageActing } from "./act/act-protocol.js";
 import type { CompareMethods } from "./panels/compare-protocol.js";
 import type { InterceptMethods, PageInterception } from "./panels/intercept-protocol.js";
@@ -16,8 +17,8 @@ export const pageProtocol = "parlance-page";
 /** The prefix of the page's token in the list of subprotocols: a browser can set no other header of a WebSocket. */
 export const tokenPrefix = "parlance-token.";
 
-/** The levels of verdicts; see `Level` of `@parlance/wire`. */
-export type VerdictLevel = "must" | "should" | "may";
+type Session = Conversation["sessions"][number];
+type ContractSide = Session["contract"]["client"];
 
 /** A recording that can be opened. */
 export interface RecordingName {
@@ -67,19 +68,10 @@ export interface PageView {
 }
 
 /** Why a filter cannot be read. */
-export interface FilterFault {
-  /** The offset in the text. */
-  readonly at: number;
-  readonly says: string;
-}
+export type FilterFault = Extract<ReturnType<typeof parseFilter>, { ok: false }>["fault"];
 
 /** One row of the list; the texts have no control characters. */
-export interface PageRow {
-  readonly n: number | undefined;
-  /** Milliseconds since the recording began. */
-  readonly at: number;
-  readonly from: "client" | "server" | undefined;
-  readonly kind: string;
+export interface PageRow extends Pick<Row, "n" | "at" | "from" | "kind"> {
   /** The id as written: `7`, `"7"`. */
   readonly id: string | undefined;
   /** The number of the frame with the response, or with the request of a response. */
@@ -100,23 +92,14 @@ export interface PageRow {
   /** The size in bytes. */
   readonly size: number | undefined;
   /** The rules with verdicts on it. */
-  readonly rules: readonly { readonly id: string; readonly level: VerdictLevel }[];
+  readonly rules: readonly { readonly id: string; readonly level: Level }[];
 }
 
 /** A verdict of a rule. */
-export interface PageVerdict {
+export interface PageVerdict extends Omit<Verdict, "rule"> {
+  /** The id of the rule. */
   readonly rule: string;
-  readonly level: VerdictLevel;
-  readonly party: string;
-  readonly pointer: string | undefined;
-  /** The byte range in the frame; the end is exclusive. */
-  readonly range: readonly [number, number] | undefined;
-  readonly header: string | undefined;
-  readonly says: string;
   readonly demands: string;
-  readonly sentence: string | undefined;
-  readonly version: string | undefined;
-  readonly spec: string;
   /** The message without the fault: before, at and after the place that differs; all empty if no message was due. Undefined if it is not known. */
   readonly right: readonly [before: string, changed: string, after: string] | undefined;
   /** The change in the code that mends it, and an example; undefined if none is known. */
@@ -169,53 +152,26 @@ export interface PageBucket {
   readonly bad: boolean;
 }
 
-/** The declarations of one side of a session; see `ContractSide` of `@parlance/wire`. */
-export interface PageContractSide {
+/** The declarations of one side of a session. */
+export interface PageContractSide extends Omit<ContractSide, "name" | "version"> {
   /** Name and version of the program. */
   readonly program: string | undefined;
-  readonly declaredIn: number | undefined;
-  readonly changedIn: readonly number[];
-  readonly capabilities: readonly {
-    readonly path: string;
-    readonly isDeclared: boolean;
-    readonly uses: number | undefined;
-    readonly firstUse: number | undefined;
-    readonly undeclaredUse: number | undefined;
-  }[];
 }
 
 /** The negotiated contract of one session. */
-export interface PageContract {
+export interface PageContract extends Pick<Session["contract"], "requested" | "negotiated"> {
   readonly session: string;
   readonly client: PageContractSide;
   readonly server: PageContractSide;
-  /** The version that `initialize` requested, and the one in its result. */
-  readonly requested: string | undefined;
-  readonly negotiated: string | undefined;
   /** The number of client requests by version. */
   readonly versions: readonly (readonly [version: string, requests: number])[];
   /** The number of listed tools, and the bytes of their definitions. */
   readonly tools: { readonly count: number; readonly bytes: number };
 }
 
-/** The process of the server of one session; see `ServerProcess` of `@parlance/wire`. */
-export interface PageProcess {
+/** The process of the server of one session. */
+export interface PageProcess extends Omit<Session["process"], "take"> {
   readonly session: string;
-  readonly pid: number | undefined;
-  readonly startedAt: number | undefined;
-  readonly failure: string | undefined;
-  readonly stdinEndedAt: number | undefined;
-  readonly signals: readonly string[];
-  readonly end:
-    | {
-        readonly n: number;
-        readonly at: number;
-        readonly code: number | undefined;
-        readonly signal: string | undefined;
-      }
-    | undefined;
-  readonly stderrBytes: number;
-  readonly stderr: readonly { readonly n: number; readonly at: number; readonly text: string }[];
   /** The requests without a response when the process ended, or now. */
   readonly unanswered: readonly { readonly n: number; readonly method: string; readonly reason: string }[];
 }
@@ -265,13 +221,10 @@ export interface PageDuration {
 }
 
 /** The parts of the definition of a tool that model providers refuse. */
-export interface PageRefusal {
+export interface PageRefusal extends Pick<Verdict, "n" | "range" | "says" | "spec"> {
+  /** The id of the rule. */
   readonly rule: string;
-  readonly n: number;
   readonly pointer: string;
-  readonly range: readonly [number, number] | undefined;
-  readonly says: string;
-  readonly spec: string;
 }
 
 /** The cost of the tools of a recording, and the providers that accept them. */

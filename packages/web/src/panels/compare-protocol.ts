@@ -1,3 +1,7 @@
+import type { Comparison } from "@parlance/wire";
+
+type ComparedItem = NonNullable<Comparison["items"][number]["left"]>;
+
 /** One place at which two values differ, as JSON, possibly truncated; undefined for a missing value. */
 export interface PageDifference {
   readonly pointer: string;
@@ -5,15 +9,10 @@ export interface PageDifference {
   readonly after: string | undefined;
 }
 
-/** A message of one of two recordings; see `ComparedItem` of `@parlance/wire`. */
-export interface PageComparedItem {
-  /** The number of its frame. */
-  readonly n: number;
-  readonly from: "client" | "server";
+/** A message of one of two recordings. */
+export interface PageComparedItem extends Pick<ComparedItem, "n" | "from" | "status" | "rules"> {
   /** The method, target and arguments; for noise, the text. */
   readonly what: string;
-  readonly status: string | undefined;
-  readonly rules: readonly string[];
 }
 
 /** A message that only one recording has, or that differs. */
@@ -25,14 +24,11 @@ export interface PageItemChange {
   readonly outcome: boolean;
 }
 
-/** The differences between the open recording and another one; see `Comparison` of `@parlance/wire`. Long lists are truncated. */
-export interface PageComparison {
+/** The differences between the open recording and another one. Long lists are truncated. */
+export interface PageComparison extends Pick<Comparison, "equal" | "same"> {
   /** The names of the other recording and of the open one. */
   readonly before: string;
   readonly after: string;
-  readonly equal: boolean;
-  /** The number of messages that are equal in both. */
-  readonly same: number;
   readonly contract: readonly PageDifference[];
   readonly definitions: readonly {
     readonly list: string;

@@ -1,19 +1,13 @@
-/** A span on the timeline, or several merged ones that are too narrow; see `Span` of `@parlance/wire`. */
-export interface PageSpan {
-  /** The number of its first row. */
-  readonly n: number;
-  readonly kind: "operation" | "sign-in";
+import type { Conversation } from "@parlance/wire";
+
+type Span = Conversation["timeline"]["spans"][number];
+
+/** A span on the timeline, or several merged ones that are too narrow. */
+export interface PageSpan extends Pick<Span, "n" | "kind" | "from" | "lane" | "at" | "until" | "isBad"> {
   /** The number of spans that it represents. */
   readonly count: number;
-  readonly from: "client" | "server";
   /** The method and the tool, prompt or URI, without control characters. */
   readonly what: string;
-  readonly lane: number;
-  /** Milliseconds since the recording began. */
-  readonly at: number;
-  /** When it ended; undefined while it is open. */
-  readonly until: number | undefined;
-  readonly isBad: boolean;
   /** The parts, if the span is wide enough for them. */
   readonly parts: readonly Pick<PageSpanPart, "kind" | "at" | "until">[];
   /** The times of its notifications. */
@@ -21,14 +15,8 @@ export interface PageSpan {
 }
 
 /** One request of a span with its response; in a sign-in, one exchange of HTTP. */
-export interface PageSpanPart {
-  readonly kind: "request" | "round" | "question" | "task" | "exchange";
-  /** The number of its first row. */
-  readonly n: number;
-  readonly from: "client" | "server";
+export interface PageSpanPart extends Pick<Span["parts"][number], "kind" | "n" | "from" | "at" | "until"> {
   readonly what: string;
-  readonly at: number;
-  readonly until: number | undefined;
   /** `ok`, `isError`, `error -32602`, `HTTP 401`; undefined while there is none. */
   readonly outcome: string | undefined;
 }
