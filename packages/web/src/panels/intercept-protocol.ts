@@ -17,7 +17,7 @@ export interface PageHeld {
   /** The id as written. */
   readonly id: string | undefined;
   readonly kind: "request" | "notification" | "response" | "text";
-  /** Whether it is a request that can be answered in place of its receiver. */
+  /** Whether a person can answer in place of the receiver: for a request, over HTTP only of the client. */
   readonly isAnswerable: boolean;
   readonly bytes: number;
   /** Whether its bytes are UTF-8, so that it can be edited. */
@@ -32,8 +32,9 @@ export interface PageHeld {
 
 /** The decision on a held message. */
 export type PageFate =
+  /** Forward it unchanged, or do not forward it. */
   | { readonly did: "send" | "drop" }
-  /** Send other bytes in its place, or an answer to its sender. */
+  /** Send other bytes in its place, or do not forward it and send an answer to its sender. */
   | { readonly did: "change" | "answer"; readonly text: string };
 
 /** Breakpoints, faults and held messages. */

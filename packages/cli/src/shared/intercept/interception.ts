@@ -1,15 +1,10 @@
 // The messages between an interceptor and the page that controls it. They cross threads and processes, so everything is plain
 // data.
 
+import type { PageFate, PageHeld } from "@parlance/web/protocol";
+
 /** The decision on a held frame. */
-export type Fate =
-  /** Forward it unchanged. */
-  | { readonly did: "send" }
-  /** Send other bytes in its place. */
-  | { readonly did: "change"; readonly text: string }
-  | { readonly did: "drop" }
-  /** Do not forward it, and send this to its sender. */
-  | { readonly did: "answer"; readonly text: string };
+export type Fate = PageFate;
 
 /**
  * Why a frame was released without a person: its time was up, no page is open, its stream has ended, or its breakpoint was
@@ -17,24 +12,10 @@ export type Fate =
  */
 export type ReleaseReason = "time" | "page" | "end" | "rule";
 
-/** A held frame. */
-export interface HeldFrame {
-  readonly key: number;
-  readonly from: "client" | "server";
-  /** The method; for a response, that of its request. */
-  readonly method: string | undefined;
-  /** The id as written. */
-  readonly id: string | undefined;
-  readonly kind: "request" | "notification" | "response" | "text";
-  /** Whether a person can answer in place of the receiver: for a request, over HTTP only of the client. */
-  readonly isAnswerable: boolean;
-  readonly bytes: number;
+/** A held frame, with the keys of its interceptor. */
+export interface HeldFrame extends Omit<PageHeld, "isText" | "left"> {
   /** The text. Undefined if the bytes are not UTF-8: they can be forwarded or dropped, but not edited. */
   readonly text: string | undefined;
-  /** The filter that holds it; undefined for a frame that waits only because it must not overtake another one. */
-  readonly filter: string | undefined;
-  /** The frame that it must not overtake. */
-  readonly behind: number | undefined;
   /** Milliseconds after which it is released; undefined while it waits for another one. */
   readonly limit: number | undefined;
 }
