@@ -1,6 +1,6 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren, JSX, TargetedPointerEvent } from "preact";
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { type Column, type ColumnName, shownColumns } from "./columns.js";
 import { conditionsOf } from "./conditions.js";
 import { bytesText, durationText, secondsText } from "./format.js";
@@ -28,7 +28,6 @@ const rowHeight = 22;
 
 /** The rows that match the filter, in the order of their arrival. */
 export function FrameList(): JSX.Element {
-  const list = useRef<HTMLDivElement>(null);
   const count = listed.value;
   // A playback may not have reached the selected row.
   const place = (selectedPlace.value ?? count) < count ? selectedPlace.value : undefined;
@@ -46,7 +45,6 @@ export function FrameList(): JSX.Element {
     <section class="frames" aria-label="Frames">
       <Overview />
       <VirtualRows
-        element={list}
         class="grid"
         role="grid"
         aria-label="Frames"

@@ -1,5 +1,5 @@
-import type { ComponentChildren, HTMLAttributes, JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, HTMLAttributes, JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** The number of rendered rows above and below the visible part. */
 const spare = 8;
@@ -14,26 +14,13 @@ interface VirtualRowsOptions extends Omit<HTMLAttributes<HTMLDivElement>, "ref">
   /** The index of a row to scroll into view. */
   readonly reveal?: number | undefined;
   readonly render: (place: number) => ComponentChildren;
-  readonly element?: RefObject<HTMLDivElement | null>;
-  /** Called with the indexes of the visible rows. */
-  readonly onVisible?: (first: number, last: number) => void;
   /** The header above the rows, which scrolls sideways with them. */
   readonly head?: ComponentChildren;
 }
 
 /** A list of rows of equal height, which renders only the visible ones. */
-export function VirtualRows({
-  count,
-  rowHeight,
-  reveal,
-  render,
-  element,
-  onVisible,
-  head,
-  ...rest
-}: VirtualRowsOptions): JSX.Element {
-  const own = useRef<HTMLDivElement>(null);
-  const scroller = element ?? own;
+export function VirtualRows({ count, rowHeight, reveal, render, head, ...rest }: VirtualRowsOptions): JSX.Element {
+  const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(0);
   const whole = count * rowHeight;
@@ -45,11 +32,10 @@ export function VirtualRows({
     const observer = new ResizeObserver(() => setHeight(current.clientHeight));
     observer.observe(current);
     return () => observer.disconnect();
-  }, [scroller]);
+  }, []);
   const offset = top * scale;
   const first = Math.max(0, Math.min(count - 1, Math.floor(offset / rowHeight) - spare));
   const last = Math.min(count, Math.ceil((offset + height) / rowHeight) + spare);
-  useEffect(() => onVisible?.(first, last), [first, last, onVisible]);
   useLayoutEffect(() => {
     const { current } = scroller;
     if (current === null || reveal === undefined || height === 0) return;
@@ -60,7 +46,7 @@ export function VirtualRows({
     // A nearby row scrolls by one row; a distant one comes to the middle.
     const isFar = Math.max(above, below) > room / 4;
     current.scrollTop = isFar ? from - room / 2 : above > 0 ? from : to - room;
-  }, [reveal, height, rowHeight, scale, scroller, head === undefined]);
+  }, [reveal, height, rowHeight, scale, head === undefined]);
   const places = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   return (
     <div {...rest} ref={scroller} onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}>
