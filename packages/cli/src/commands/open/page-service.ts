@@ -52,12 +52,8 @@ type Handlers = { readonly [Name in keyof PageMethods]: (params: Parameters<Page
 
 /** The service for one page, which shows one recording through one filter. */
 export class PageService {
-  readonly #recordings: Recordings;
-  readonly #acting: Acting | undefined;
-  readonly #requests: SavedRequests | undefined;
+  readonly #shown: Shown;
   readonly #remote: () => Connection;
-  readonly #replay: Replay | undefined;
-  readonly #interception: Interception | undefined;
   #view: RecordingView | undefined;
   /** The view that was asked for last, which reads its rows before it is shown. */
   #next: RecordingView | undefined;
@@ -67,21 +63,18 @@ export class PageService {
   readonly #timers = new Map<keyof PageNotifications, NodeJS.Timeout>();
 
   /** @param remote the page, which is notified of changes */
-  constructor({ recordings, acting, requests, interception, replay }: Shown, remote: () => Connection) {
-    this.#recordings = recordings;
-    this.#acting = acting;
-    this.#requests = requests;
-    this.#interception = interception;
+  constructor(shown: Shown, remote: () => Connection) {
+    this.#shown = shown;
     this.#remote = remote;
-    this.#replay = replay;
-    acting?.watchers.add(this.#acted);
-    interception?.enter(this.#intercepted);
+    shown.acting?.watchers.add(this.#acted);
+    shown.interception?.enter(this.#intercepted);
   }
 
   /** The methods that the page calls. */
   get service(): Service {
+    const { recordings, acting, requests, interception, replay } = this.#shown;
     const handlers: Handlers = {
-      recordings: () => this.#recordings.list(),
+      recordings: () => recordings.list(),
       open: (params) => this.#open(params),
       rows: ({ from, count }) => this.#view?.rows(from, Math.min(count, mostRows)).map(pageRow) ?? [],
       frame: ({ n }) => this.#frame(n),
@@ -103,9 +96,9 @@ export class PageService {
       timeline: (window) => (this.#view === undefined ? noSpans : spansIn(this.#view.recording.conversation, window)),
       span: ({ n }) => this.#view && spanOf(this.#view.recording.conversation, n),
       overview: ({ buckets }) => this.#view?.overview(Math.min(buckets, mostRows)) ?? [],
-      export: ({ recording, to, filter }) => this.#recordings.export(recording, to, filter).catch(explain),
-      acting: () => this.#acting?.state,
-      offers: () => this.#acting?.offers ?? [],
+      export: ({ recording, to, filter }) => recordings.export(recording, to, filter).catch(explain),
+      acting: () => acting?.state,
+      offers: () => acting?.offers ?? [],
       listAgain: () => this.#act.listAgain().catch(explain),
       check: async ({ tool, args }) => ({
         faults: await this.#act.check(tool, args),
@@ -121,14 +114,14 @@ export class PageService {
       subscribe: ({ uri, ends }) => this.#act.subscribe(uri, ends).catch(explain),
       complete: (params) => this.#act.complete(params).catch(explain),
       result: ({ key }) => this.#act.result(key),
-      requests: () => this.#requests?.list().catch(explain) ?? [],
-      saveRequest: ({ name, replaces, ...request }) => this.#requests?.save(name, request, replaces).catch(explain),
+      requests: () => requests?.list().catch(explain) ?? [],
+      saveRequest: ({ name, replaces, ...request }) => requests?.save(name, request, replaces).catch(explain),
       until: ({ at }) => this.#view?.until(at) ?? { count: 0, next: undefined },
       replay: (change) => {
-        this.#replay?.set(change);
-        return this.#replay?.state;
+        replay?.set(change);
+        return replay?.state;
       },
-      interception: () => this.#interception?.state,
+      interception: () => interception?.state,
       touched: ({ rules }) => rules.map((rule) => this.#view?.recording.touched.get(rule) ?? []),
       setRules: ({ rules }) => this.#intercept.set(rules),
       heldText: ({ key }) => this.#intercept.textOf(key),
@@ -143,26 +136,28 @@ export class PageService {
   /** Stops following the recording. */
   close(): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#interception?.leave(this.#intercepted);
-    this.#acting?.watchers.delete(this.#acted);
+    this.#shown.interception?.leave(this.#intercepted);
+    this.#shown.acting?.watchers.delete(this.#acted);
     this.#next?.close();
     this.#view?.close();
   }
 
   /** @throws RpcError if pages only show recordings */
   get #act(): Acting {
-    if (this.#acting === undefined) throw new RpcError(409, "There is no server: only recordings are shown");
-    return this.#acting;
+    const { acting } = this.#shown;
+    if (acting === undefined) throw new RpcError(409, "There is no server: only recordings are shown");
+    return acting;
   }
 
   /** @throws RpcError without an interceptor */
   get #intercept(): Interception {
-    if (this.#interception === undefined) throw new RpcError(409, "Only recordings are shown: nothing can be held");
-    return this.#interception;
+    const { interception } = this.#shown;
+    if (interception === undefined) throw new RpcError(409, "Only recordings are shown: nothing can be held");
+    return interception;
   }
 
-  readonly #intercepted = (): void => this.#notifySoon("intercepted", () => this.#interception?.state);
-  readonly #acted = (): void => this.#notifySoon("acted", () => this.#acting?.state);
+  readonly #intercepted = (): void => this.#notifySoon("intercepted", () => this.#shown.interception?.state);
+  readonly #acted = (): void => this.#notifySoon("acted", () => this.#shown.acting?.state);
   readonly #changed = (): void => this.#notifySoon("changed", () => this.#view && this.#summary(this.#view));
 
   /** Notifies the page of a state after a pause, once for all changes until then. */
@@ -188,7 +183,7 @@ export class PageService {
     if (!parsed.ok) return { fault: parsed.fault };
     this.#asked += 1;
     const own = this.#asked;
-    const recording = await this.#recordings.open(name);
+    const recording = await this.#shown.recordings.open(name);
     const matches = compileFilter(parsed.filter);
     const isOfSpan = (row: Row): boolean =>
       row.n !== undefined && span !== undefined && recording.conversation.timeline.spanOf(row.n)?.n === span;
@@ -207,11 +202,11 @@ export class PageService {
   }
 
   #summary(view: RecordingView): PageView {
-    return { ...summaryOf(view), compares: this.#recordings.compares };
+    return { ...summaryOf(view), compares: this.#shown.recordings.compares };
   }
 
   async #compare(name: string | undefined): Promise<PageComparison | null> {
-    const before = await this.#recordings.compared(name);
+    const before = await this.#shown.recordings.compared(name);
     return this.#view === undefined || before === undefined ? null : comparisonOf(before, this.#view.recording);
   }
 
