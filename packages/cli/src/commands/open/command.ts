@@ -4,6 +4,7 @@ import { messageOf, unreachableFailure } from "../../shared/failure.js";
 import { aborted } from "../../shared/interrupt.js";
 import type { Invocation } from "../../shared/invocation.js";
 import { jsonLine } from "../../shared/output/json-lines.js";
+import type { Output } from "../../shared/output/terminal.js";
 import { filterHelp, readFilter } from "../../shared/recordings/filter-option.js";
 import { recordingHelp } from "../../shared/recordings/find-recording.js";
 import type { SavedRequests } from "../../shared/requests/saved-requests.js";
@@ -11,7 +12,7 @@ import { Acting, type Examine } from "./acting.js";
 import type { CommandTargetWords } from "./offers.js";
 import type { Interception } from "./page-interception.js";
 import { type PageServer, servePage } from "./page-server.js";
-import type { Replay, Shown } from "./page-service.js";
+import type { Shown } from "./page-service.js";
 import { Recordings } from "./recordings.js";
 
 interface OpenFlags {
@@ -85,15 +86,19 @@ function placeOf({ frame, filter }: OpenFlags): string {
   return path + query === "" ? "" : `&${path}${query}`;
 }
 
+/** What the page of a recording shows beside it. */
+interface ShownBeside extends Pick<Shown, "interception" | "replay"> {
+  /** The recording to compare it with. */
+  readonly before?: string | undefined;
+}
+
 /** Shows a recording that is being written; prints the address of the page. @throws Failure */
-export async function showRecording(
+export function showRecording(
   path: string,
+  { before, ...beside }: ShownBeside,
   { err, interrupt }: Invocation,
-  interception?: Interception,
 ): Promise<PageServer> {
-  const page = await listening({ recordings: new Recordings(path, interrupt), interception });
-  err.print(`${err.style.bold("open")} ${page.url}`);
-  return page;
+  return show({ recordings: new Recordings(path, interrupt, before), ...beside }, err);
 }
 
 /**
@@ -109,19 +114,11 @@ export async function showConversation(
 ): Promise<{ readonly page: PageServer; readonly acting: Acting }> {
   const recordings = new Recordings(path, interrupt);
   const acting = new Acting(words, recordings, examine);
-  const page = await listening({ recordings, acting, requests, interception });
-  err.print(`${err.style.bold("open")} ${page.url}`);
-  return { page, acting };
+  return { page: await show({ recordings, acting, requests, interception }, err), acting };
 }
 
-/** Shows the new conversation of a replayed client, compared with its recording; prints the address of the page. @throws Failure */
-export async function showReplay(
-  path: string,
-  before: string | undefined,
-  replay: Replay,
-  { err, interrupt }: Invocation,
-): Promise<PageServer> {
-  const page = await listening({ recordings: new Recordings(path, interrupt, before), replay });
+async function show(shown: Shown, err: Output): Promise<PageServer> {
+  const page = await listening(shown);
   err.print(`${err.style.bold("open")} ${page.url}`);
   return page;
 }

@@ -154,7 +154,7 @@ async function showPage(
   const interception = new Interception("http", { breakpoints, faults }, (text) => invocation.err.print(text));
   const port = interception.connect(interceptor);
   interceptor.tell = (report) => port.take(report);
-  return showRecording(path, invocation, interception);
+  return showRecording(path, { interception }, invocation);
 }
 
 /** Listens at the chosen port; without one, at the usual port, or at any free one if that is taken. @throws Failure */

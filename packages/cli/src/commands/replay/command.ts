@@ -151,7 +151,7 @@ async function beClient(
   const file = path === undefined ? undefined : new GrowingRecording(path, header);
   const page =
     ui === true && path !== undefined
-      ? await (await import("../open/command.js")).showReplay(path, before, clock, invocation)
+      ? await (await import("../open/command.js")).showRecording(path, { before, replay: clock }, invocation)
       : undefined;
   const driven = drive(recorded.conversation, { target, timeout, clock, onEntry: (entry) => file?.add(entry) });
   // A recorded pause may last for hours.
