@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { acting, actPanel, isActOpen } from "./act/act-state.js";
 import { link } from "./connection.js";
+import { Options } from "./controls.js";
 import { FilterBar } from "./filter-bar.js";
 import { bytesText, count } from "./format.js";
 import { FrameList } from "./frame-list.js";
@@ -138,6 +139,7 @@ function Recordings({ current }: { readonly current: string }): JSX.Element {
   const others = recordings.value.filter(({ name }) => name !== current);
   if (others.length === 0) return <strong>{current}</strong>;
   const running = others.filter(({ live }) => live);
+  const ended = others.filter(({ live }) => !live);
   return (
     <>
       <select
@@ -149,22 +151,11 @@ function Recordings({ current }: { readonly current: string }): JSX.Element {
         <option value={current}>{current}</option>
         {running.length > 0 && (
           <optgroup label="Running">
-            {running.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
+            <Options of={running.map(({ name }) => [name, name])} />
           </optgroup>
         )}
         <optgroup label="Earlier">
-          {others.map(
-            ({ name, bytes, live }) =>
-              !live && (
-                <option key={name} value={name}>
-                  {name} ({bytesText(bytes)})
-                </option>
-              ),
-          )}
+          <Options of={ended.map(({ name, bytes }) => [name, `${name} (${bytesText(bytes)})`])} />
         </optgroup>
       </select>
       {running.length > 0 && <span class="live">{running.length} more running</span>}

@@ -46,6 +46,23 @@ export function Radios<Value extends string>({
   );
 }
 
+/** The options of a menu, with the texts that show. */
+export function Options({
+  of,
+}: {
+  readonly of: readonly (readonly [value: string | number, text: string])[];
+}): JSX.Element {
+  return (
+    <>
+      {of.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </>
+  );
+}
+
 interface SuggestionsOptions {
   /** The id of a suggestion without its place; the list has its plural. */
   readonly id: string;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, messageOf } from "./connection.js";
-import { submits } from "./controls.js";
+import { Options, submits } from "./controls.js";
 import { shellWord } from "./format.js";
 import { bytesOf } from "./json/json-pane.js";
 import type { PageFrame } from "./protocol.js";
@@ -61,11 +61,7 @@ export function Copy({ shown }: { readonly shown: PageFrame }): JSX.Element {
           copied.value = undefined;
         }}
       >
-        {formats.map(({ title }, index) => (
-          <option key={title} value={index}>
-            {title}
-          </option>
-        ))}
+        <Options of={formats.map(({ title }, index) => [index, title])} />
       </select>
       <button type="submit">
         {copied.value === shown ? "copied" : "copy"} <kbd>y</kbd>

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { link, tryCall } from "./connection.js";
+import { Options } from "./controls.js";
 import { secondsText, shellWord } from "./format.js";
 import type { PageMethods, PageReplay } from "./protocol.js";
 import { duration, focusOn, follows, playback, selectPlace, view } from "./state.js";
@@ -131,6 +132,7 @@ function Speeds({
   readonly isDisabled?: boolean;
   readonly onChange: (speed: number) => void;
 }): JSX.Element {
+  const all = [...new Set([...speeds, value])].toSorted((a, b) => a - b);
   return (
     <label>
       Speed{" "}
@@ -139,13 +141,7 @@ function Speeds({
         disabled={isDisabled}
         onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
       >
-        {[...new Set([...speeds, value])]
-          .toSorted((a, b) => a - b)
-          .map((each) => (
-            <option key={each} value={each}>
-              {each === 0 ? "no pauses" : `${each}×`}
-            </option>
-          ))}
+        <Options of={all.map((each) => [each, each === 0 ? "no pauses" : `${each}×`])} />
       </select>
     </label>
   );

@@ -2,6 +2,7 @@ import { ExactNumber } from "@parlance/mcp/jsonrpc";
 import { pointerToken } from "@parlance/mcp/protocol";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Options } from "../controls.js";
 import { nameText, proseText } from "../format.js";
 import type { PageFault } from "../protocol.js";
 import {
@@ -117,11 +118,7 @@ function Control({ id, name, field, schema, isRequired, value, onChange, said, s
         onChange={({ currentTarget }) => onChange(choices[Number(currentTarget.value)])}
       >
         {(!isRequired || chosen < 0) && <option value={-1}>not given</option>}
-        {choices.map((each, index) => (
-          <option key={index} value={index}>
-            {choiceText(each, index, schema)}
-          </option>
-        ))}
+        <Options of={choices.map((each, index) => [index, choiceText(each, index, schema)])} />
       </select>
     );
   }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { call, messageOf } from "../connection.js";
-import { submits } from "../controls.js";
+import { Options, submits } from "../controls.js";
 import { announcement, failure, filter, view } from "../state.js";
 
 /** The formats, with the extensions of their files. */
@@ -26,11 +26,7 @@ export function Export(): JSX.Element {
         value={chosen.value}
         onChange={({ currentTarget }) => (chosen.value = Number(currentTarget.value))}
       >
-        {formats.map(([to, words], index) => (
-          <option key={to} value={index}>
-            {words}
-          </option>
-        ))}
+        <Options of={formats.map(([, words], index) => [index, words])} />
       </select>
       <button type="submit">
         export <kbd>x</kbd>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { submits } from "../controls.js";
+import { Options, submits } from "../controls.js";
 import type { PageActing } from "../protocol.js";
 import { act } from "./act-state.js";
 
@@ -33,18 +33,10 @@ export function Reconnect({ server }: { readonly server: PageActing }): JSX.Elem
           <select id="spoken" value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
             <option value="">the newest that both support</option>
             <optgroup label="Only this era">
-              {eras.map(([era, words]) => (
-                <option key={era} value={era}>
-                  {words}
-                </option>
-              ))}
+              <Options of={eras} />
             </optgroup>
             <optgroup label="Only this revision">
-              {versions.toReversed().map((version) => (
-                <option key={version} value={version}>
-                  {version}
-                </option>
-              ))}
+              <Options of={versions.toReversed().map((version) => [version, version])} />
             </optgroup>
           </select>
           <button type="submit" disabled={!canReconnect}>

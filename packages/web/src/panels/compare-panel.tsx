@@ -2,6 +2,7 @@ import { effect, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, messageOf } from "../connection.js";
+import { Options } from "../controls.js";
 import { bytesText, count, durationText } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageComparedItem, PageComparison, PageDifference, PageItemChange } from "../protocol.js";
@@ -62,11 +63,7 @@ function Choice({ chosen }: { readonly chosen: string | undefined }): JSX.Elemen
     <select id="before" value={chosen ?? ""} onChange={({ currentTarget: { value } }) => (other.value = value)}>
       {chosen === undefined && <option value="">choose a recording</option>}
       {chosen !== undefined && !names.some(({ name }) => name === chosen) && <option value={chosen}>{chosen}</option>}
-      {names.map(({ name, bytes }) => (
-        <option key={name} value={name}>
-          {name} ({bytesText(bytes)})
-        </option>
-      ))}
+      <Options of={names.map(({ name, bytes }) => [name, `${name} (${bytesText(bytes)})`])} />
     </select>
   );
 }

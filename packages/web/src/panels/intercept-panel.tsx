@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { onControlEnter, Radios, submits } from "../controls.js";
+import { Options, onControlEnter, Radios, submits } from "../controls.js";
 import { bytesText, count } from "../format.js";
 import { Icon } from "../icons.js";
 import type { PageHeld, PageRule } from "../protocol.js";
@@ -206,7 +206,12 @@ const faults = {
   http: ["delay 2s", "drop", "close", "http 429 retry-after 2", "sse-cut after 2"],
 } as const;
 
-const directions = { "": "both ways", "dir:c2s ": "of the client", "dir:s2c ": "of the server" } as const;
+/** The directions of messages, with the conditions that they add to a filter. */
+const directions = [
+  ["", "both ways"],
+  ["dir:c2s ", "of the client"],
+  ["dir:s2c ", "of the server"],
+] as const;
 
 /** The breakpoints and faults, and a form to add one. */
 function Rules(): JSX.Element {
@@ -231,11 +236,7 @@ function Rules(): JSX.Element {
         <label>
           Messages
           <select name="direction">
-            {Object.entries(directions).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
+            <Options of={directions} />
           </select>
         </label>
         <label>
