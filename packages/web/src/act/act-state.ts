@@ -18,14 +18,10 @@ export const isActOpen = signal(false);
 /** The panel that acts on the server; undefined until its script is loaded. */
 export const actPanel = signal<FunctionComponent | undefined>(undefined);
 
-let loading: Promise<void> | undefined;
-
-/** Loads the script of the panel, which a page that only shows recordings never needs. */
-function load(): Promise<void> {
-  loading ??= import("./act-panel.js").then(({ ActPanel }) => {
-    actPanel.value = ActPanel;
-  });
-  return loading;
+/** Loads the script of the panel, once. A page that only shows recordings never needs it. */
+async function load(): Promise<void> {
+  const { ActPanel } = await import("./act-panel.js");
+  actPanel.value = ActPanel;
 }
 
 /** Opens the panel, and focuses an element of it. */

@@ -20,15 +20,10 @@ type LaterPanels = typeof laterPanels;
 /** The panels of a script of their own; undefined until the first of them shows. */
 const loaded = signal<LaterPanels | undefined>(undefined);
 
-let loading: Promise<void> | undefined;
-
 /** Resolves when a panel can show. */
 export async function loadPanel(name: PanelName): Promise<void> {
   if (name === "frame" || name === "timeline" || loaded.value !== undefined) return;
-  loading ??= import("./later-panels.js").then((script) => {
-    loaded.value = script.laterPanels;
-  });
-  await loading;
+  loaded.value = (await import("./later-panels.js")).laterPanels;
 }
 
 /** A panel whose script is loaded when it shows: the page is there sooner without it. */
