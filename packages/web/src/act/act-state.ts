@@ -3,7 +3,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { scanJson } from "@parlance/wire";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
-import { call, messageOf } from "../connection.js";
+import { call, messageOf, tryCall } from "../connection.js";
 import { bytesOf } from "../json/json-pane.js";
 import type { ActMethods, PageActing, PageCall, PageFault, PageOffer, PageRequest, PageResult } from "../protocol.js";
 import { announcement, focusOn, follows, frame, openNext, selectedFrame, view } from "../state.js";
@@ -333,13 +333,10 @@ effect(() => {
   const read = message.value;
   editedFaults.value = [];
   if (method !== "tools/call" || typeof params?.name !== "string" || !isGroup(params.arguments)) return;
-  call("check", { tool: params.name, args: params.arguments }).then(
-    ({ faults }) => {
-      if (read === message.value)
-        editedFaults.value = faults.map(({ path, message }) => ({ path: `/params/arguments${path}`, message }));
-    },
-    () => undefined, // The connection shows that it is lost.
-  );
+  void tryCall("check", { tool: params.name, args: params.arguments }).then((found) => {
+    if (found === undefined || read !== message.value) return;
+    editedFaults.value = found.faults.map(({ path, message }) => ({ path: `/params/arguments${path}`, message }));
+  });
 });
 
 /** Sends the edited message: as a request of the client, or as it is. */

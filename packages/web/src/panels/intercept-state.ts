@@ -1,6 +1,6 @@
 import { scanJson } from "@parlance/wire";
 import { batch, computed, signal } from "@preact/signals";
-import { call, messageOf } from "../connection.js";
+import { call, messageOf, tryCall } from "../connection.js";
 import type { PageFate, PageHeld, PageInterception, PageRule } from "../protocol.js";
 import { announcement, view } from "../state.js";
 
@@ -154,12 +154,9 @@ async function act(done: Promise<unknown>): Promise<boolean> {
 export function readTouched(): void {
   const texts = interception.value?.rules.map(({ text }) => text) ?? [];
   if (view.value === undefined || texts.length === 0) return;
-  call("touched", { rules: texts }).then(
-    (all) => {
-      touched.value = new Map(texts.map((text, index) => [text, all[index] ?? []]));
-    },
-    () => undefined, // The state of the connection is shown elsewhere.
-  );
+  void tryCall("touched", { rules: texts }).then((all) => {
+    if (all !== undefined) touched.value = new Map(texts.map((text, index) => [text, all[index] ?? []]));
+  });
 }
 
 function isJson(text: string): boolean {

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
-import { call, tryCall } from "../connection.js";
+import { tryCall } from "../connection.js";
 import type { PageSpanDetail, PageTimeline } from "../protocol.js";
 import { duration, frame, panel, view } from "../state.js";
 
@@ -88,12 +88,9 @@ export function followTimeline(): () => void {
     void view.value;
     if (n === undefined) span.value = undefined;
     else
-      call("span", { n }).then(
-        (found) => {
-          if (frame.value?.row.n === n) span.value = found ?? undefined;
-        },
-        () => undefined, // The state of the connection is shown elsewhere.
-      );
+      void tryCall("span", { n }).then((found) => {
+        if (found !== undefined && frame.value?.row.n === n) span.value = found ?? undefined;
+      });
   });
   return () => {
     endReading();
