@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { EventCutter } from "@parlance/wire";
 import type { Rewriter } from "../../shared/forward.js";
 
-/** Headers in their original order and case. */
+/** Headers in their original order and case, which Node keeps in a flat list of names and values. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** The headers of a message, unchanged. */
@@ -16,11 +16,6 @@ export function pairsOf(list: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   for (let at = 0; at + 1 < list.length; at += 2) pairs.push([list[at] ?? "", list[at + 1] ?? ""]);
   return pairs;
-}
-
-/** Node's flat list of names and values, which keeps order and case. */
-export function flattened(headers: HeaderList): string[] {
-  return headers.flat();
 }
 
 /** The first value of a header. */

@@ -8,7 +8,6 @@ import { type AbortedBy, type Cover, ExchangeRecord, type SessionNames } from ".
 import {
   endpointRewriter,
   endToEnd,
-  flattened,
   type HeaderList,
   headersOf,
   headerValue,
@@ -99,7 +98,7 @@ export class ProxiedExchange {
       port: target.port,
       method,
       path: renamed(this.#url, origins.near, origins.far),
-      headers: flattened(form === undefined ? this.#readable(sized) : withLength(passed, form.length)),
+      headers: (form === undefined ? this.#readable(sized) : withLength(passed, form.length)).flat(),
       setHost: false,
     });
     far.on("continue", () => this.#answer.writeContinue());
@@ -192,7 +191,7 @@ export class ProxiedExchange {
   #answerWith(status: number, headers: HeaderList, written?: Buffer): void {
     this.#record.responseHead(status, headers);
     if (written !== undefined) this.#record.made({ d: "s2c", ch: "http", bytes: written });
-    this.#answer.writeHead(status, flattened(headers));
+    this.#answer.writeHead(status, headers.flat());
     this.#finish(written);
   }
 
@@ -222,7 +221,7 @@ export class ProxiedExchange {
     const whole = held ?? document;
     this.#answer.sendDate = false;
     const sent = whole === undefined ? passed : withLength(passed, whole.length);
-    this.#answer.writeHead(statusCode, statusMessage, flattened(sent));
+    this.#answer.writeHead(statusCode, statusMessage, sent.flat());
     if (whole !== undefined) {
       this.#finish(whole);
       return;
