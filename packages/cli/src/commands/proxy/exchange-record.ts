@@ -35,6 +35,7 @@ export interface Cover {
 
 /** The recorded parts of an exchange. */
 export interface ExchangeStart {
+  /** The number of the exchange. */
   readonly x: number;
   readonly method: string;
   readonly url: string;

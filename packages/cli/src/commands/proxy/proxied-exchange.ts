@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { EventCutter } from "@parlance/wire";
 import { forward, type Rewriter } from "../../shared/forward.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import { type AbortedBy, type Cover, ExchangeRecord, type SessionNames } from "./exchange-record.js";
+import { type AbortedBy, ExchangeRecord, type ExchangeStart, type SessionNames } from "./exchange-record.js";
 import {
   endpointRewriter,
   endToEnd,
@@ -25,22 +25,15 @@ import { forwardEvents } from "./held-events.js";
 import type { ProxyInterceptor } from "./proxy-interceptor.js";
 
 /** Settings of one exchange. */
-export interface ProxiedExchangeOptions {
-  /** The number of the exchange. */
-  readonly x: number;
-  readonly target: URL;
+export interface ProxiedExchangeOptions extends Pick<ExchangeStart, "x" | "target" | "cover" | "onWritten"> {
   readonly origins: Origins;
   readonly hasMessages: boolean;
   readonly recorder: Recorder;
   readonly sessions: SessionNames;
-  /** Called when everything is recorded. */
-  readonly onWritten: () => void;
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly interceptor: ProxyInterceptor | undefined;
   /** A signal that is aborted when the proxy stops, before open exchanges are aborted. */
   readonly stopped: AbortSignal;
-  /** Covers secrets. Default: credentials in HTTP headers are recorded unchanged. */
-  readonly cover: Cover | undefined;
 }
 
 /** The maximum size of a form or document in which origins are replaced, in bytes. */

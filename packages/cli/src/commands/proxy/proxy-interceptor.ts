@@ -1,20 +1,15 @@
-import { Conversation, type Entry, type Row, recordedBytes } from "@parlance/wire";
+import { Conversation, type Entry, type FrameEntry, type Row, recordedBytes } from "@parlance/wire";
 import { type Fault, type FaultPlan, type FaultRule, faultPlan } from "../../shared/faults/fault.js";
 import { seeded } from "../../shared/faults/faulty-stream.js";
 import { Breakpoints } from "../../shared/intercept/breakpoints.js";
 import type { Fate, FromInterceptor, Interceptor, ToInterceptor } from "../../shared/intercept/interception.js";
 import type { Recorder } from "../../shared/recorder/recorder.js";
-import type { ExchangeRecord } from "./exchange-record.js";
+import type { ExchangeRecord, ExchangeStart } from "./exchange-record.js";
 
-type FrameEntry = Extract<Entry, { k: "f" }>;
 type RecorderRuleEntry = Extract<Entry, { k: "r" }>;
 
 /** The parts of an HTTP request that a filter can match. */
-export interface FilteredRequest {
-  readonly x: number;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+export interface FilteredRequest extends Pick<ExchangeStart, "x" | "method" | "url" | "headers"> {
   readonly body: Uint8Array;
   readonly record: ExchangeRecord;
 }

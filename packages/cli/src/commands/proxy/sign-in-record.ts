@@ -1,6 +1,6 @@
 import { observedBody } from "../../shared/client/watched-fetch.js";
 import type { RecordedRequests } from "../../shared/target/configured-target.js";
-import type { ExchangeRecord, ExchangeStart } from "./exchange-record.js";
+import type { AbortedBy, ExchangeRecord, ExchangeStart } from "./exchange-record.js";
 import { reasonOf } from "./proxied-exchange.js";
 
 /** Begins to record an exchange. */
@@ -84,10 +84,7 @@ export class SignInRecord {
   }
 
   /** @param aborted the reason and the side that aborted the exchange. Default: it ended normally */
-  #end(
-    record: ExchangeRecord,
-    aborted?: { readonly why: string; readonly by: "client" | "server" | "recorder" },
-  ): void {
+  #end(record: ExchangeRecord, aborted?: { readonly why: string; readonly by: AbortedBy }): void {
     if (!this.#open.delete(record)) return;
     if (aborted === undefined) record.end();
     else record.abort(aborted.why, aborted.by);
