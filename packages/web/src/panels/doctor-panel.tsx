@@ -31,16 +31,14 @@ export function DoctorPanel(): JSX.Element {
   );
 }
 
-const icons = { ok: undefined, failed: "must", absent: undefined, "not tried": undefined } as const;
 const words = { ok: "ok", failed: "failed", absent: "nothing to check", "not tried": "not tried" } as const;
 
 function Check({ check }: { readonly check: PageCheck }): JSX.Element {
   const { name, state, notes, rule } = check;
-  const icon = icons[state];
   return (
     <li class={`card ${state === "failed" ? "must" : state}`}>
       <h2>
-        {icon !== undefined && <Icon name={icon} />} {name} <b class={state}>{words[state]}</b>
+        {state === "failed" && <Icon name="must" />} {name} <b class={state}>{words[state]}</b>
       </h2>
       <Evidence failure={check} />
       {notes.map((note) => (
