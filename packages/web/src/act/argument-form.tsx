@@ -26,23 +26,16 @@ interface FormOptions {
   readonly faults: readonly PageFault[];
   /** Completes a text. Default: no completion. */
   readonly suggest?: ((name: string, value: string) => Promise<readonly string[]>) | undefined;
-}
-
-interface ValueOptions extends FormOptions {
-  readonly schema: Schema;
   /** The place of the value, as a JSON pointer. */
   readonly path: string;
-  readonly name: string;
-  readonly isRequired: boolean;
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
 }
+
+interface ValueOptions extends FormOptions, Member {}
 
 interface MembersOptions extends FormOptions {
   readonly members: readonly Member[];
-  readonly path: string;
-  readonly value: unknown;
-  readonly onChange: (value: unknown) => void;
 }
 
 /** The fields of an object. */
