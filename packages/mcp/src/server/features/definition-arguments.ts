@@ -1,24 +1,27 @@
 import { foreignMembers } from "../../base/foreign-members.js";
 import { isObject, kindOf } from "../../base/json.js";
 
-/** How a kind of definition is written, for the messages. */
-export interface DefinitionKind {
-  /** The method of the server, e.g. `tool`. */
-  readonly method: string;
-  /** Its second and third argument, e.g. `{ description, inputSchema }, (args, ctx) => …`. */
-  readonly definition: string;
-  readonly handler: string;
-}
+/** The arguments of each method of the server that adds a definition, as the messages write them. */
+const signatures = {
+  tool: { first: "name", members: "{ description, inputSchema }", call: "(args, ctx) => …" },
+  prompt: { first: "name", members: "{ description, arguments }", call: "(args, ctx) => …" },
+  resource: { first: "uri", members: "{ description, mimeType }", call: "(uri, ctx) => …" },
+  resourceTemplate: { first: "uriTemplate", members: "{ description, mimeType }", call: "(variables, ctx, uri) => …" },
+} as const;
 
 /**
  * Refuses what JavaScript lets through: an argument that is missing, or stands in the place of another, e.g. a description
  * where other libraries have it.
  * @throws TypeError
  */
-export function requireArguments(kind: DefinitionKind, given: readonly [unknown, unknown, unknown]): void {
-  const { method, definition: members, handler: call } = kind;
-  const [name, definition, handler] = given;
-  const quoted = typeof name === "string" ? JSON.stringify(name) : (addresses[method] ?? "name");
+export function requireArguments(
+  method: keyof typeof signatures,
+  name: unknown,
+  definition: unknown,
+  handler: unknown,
+): void {
+  const { first, members, call } = signatures[method];
+  const quoted = typeof name === "string" ? JSON.stringify(name) : first;
   const subject = `server.${method}${typeof name === "string" ? ` ${name}` : ""}`;
   if (method.startsWith("resource") && typeof definition === "string" && isUri.test(definition)) {
     const named = `{ name: ${quoted}, ${members.slice("{ ".length)}`;
@@ -29,9 +32,6 @@ export function requireArguments(kind: DefinitionKind, given: readonly [unknown,
   if (fault !== undefined)
     throw new TypeError(`${subject}: ${fault}: write server.${method}(${quoted}, ${members}, ${call})`);
 }
-
-/** The first argument of the methods whose definitions are found by an address, not by a name. */
-const addresses: Readonly<Record<string, string>> = { resource: "uri", resourceTemplate: "uriTemplate" };
 
 const isUri = /^[a-z][a-z0-9+.-]*:/i;
 

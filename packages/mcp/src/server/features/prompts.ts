@@ -70,11 +70,6 @@ interface ServedPrompt extends Visibility {
   readonly scopes: readonly string[] | undefined;
 }
 
-const promptDefinition = {
-  method: "prompt",
-  definition: "{ description, arguments }",
-  handler: "(args, ctx) => …",
-} as const;
 const misplaced = {
   handler: "the handler is the third argument of server.prompt",
   name: "the name is the first argument of server.prompt",
@@ -132,7 +127,7 @@ export class Prompts implements Feature, CompletionSource {
     definition: PromptDefinition<Arguments>,
     handler: PromptHandler<Arguments>,
   ): PromptRegistration<Arguments> {
-    requireArguments(promptDefinition, [name, definition, handler]);
+    requireArguments("prompt", name, definition, handler);
     if (!promptName.test(name)) {
       throw new TypeError(
         `A prompt may not be called ${JSON.stringify(name)}: 1 to 128 characters, none of them a control character`,

@@ -128,7 +128,7 @@ export function tool<
   handler: ToolHandler<Input, Output>,
   // Not inferred from where it is used: `createServer({ tools })` takes any schemas.
 ): DefinedTool<Name, { readonly inputSchema: NoInfer<Input>; readonly outputSchema: NoInfer<Output> }> {
-  requireArguments(toolArguments, [name, definition, handler]);
+  requireArguments("tool", name, definition, handler);
   // The members that were left out are undefined, as the types of their schemas are.
   return { name, definition: definition as { readonly inputSchema: Input; readonly outputSchema: Output }, handler };
 }
@@ -150,12 +150,6 @@ export interface RegisteredTool extends Visibility {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** How a tool is defined, for messages. */
-export const toolArguments = {
-  method: "tool",
-  definition: "{ description, inputSchema }",
-  handler: "(args, ctx) => …",
-} as const;
 const handlerPlace = "the handler is the third argument of server.tool";
 const misplaced = {
   handler: handlerPlace,

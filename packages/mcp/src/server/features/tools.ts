@@ -37,7 +37,6 @@ import {
   type ToolErrors,
   type ToolHandler,
   type ToolRegistration,
-  toolArguments,
 } from "./tool-definitions.js";
 
 const toolName = /^[A-Za-z0-9_.-]{1,128}$/;
@@ -106,7 +105,7 @@ export class Tools implements Feature {
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<Input, Output>,
   ): ToolRegistration<Input, Output> {
-    requireArguments(toolArguments, [name, definition, handler]);
+    requireArguments("tool", name, definition, handler);
     if (!toolName.test(name)) {
       throw new TypeError(
         `A tool may not be called ${JSON.stringify(name)}: 1 to 128 of A-Z a-z 0-9 _ - . are allowed`,

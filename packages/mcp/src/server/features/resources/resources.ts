@@ -30,17 +30,6 @@ import {
 } from "./resource-definitions.js";
 import { uriFault } from "./uri.js";
 
-const resourceDefinition = {
-  method: "resource",
-  definition: "{ description, mimeType }",
-  handler: "(uri, ctx) => …",
-} as const;
-const templateDefinition = {
-  method: "resourceTemplate",
-  definition: "{ description, mimeType }",
-  handler: "(variables, ctx, uri) => …",
-} as const;
-
 /**
  * Resources: what a client can read, one by one or in families that share a URI template.
  * https://modelcontextprotocol.io/specification/latest/server/resources
@@ -97,7 +86,7 @@ export class Resources implements Feature, CompletionSource {
   }
 
   define(uri: string, definition: ResourceDefinition, read: ResourceReader): Registration<ResourceDefinition> {
-    requireArguments(resourceDefinition, [uri, definition, read]);
+    requireArguments("resource", uri, definition, read);
     return this.#resources.add(uri, definition, (revised) => serveResource(uri, revised, read));
   }
 
@@ -106,7 +95,7 @@ export class Resources implements Feature, CompletionSource {
     definition: ResourceTemplateDefinition,
     read: ResourceTemplateReader,
   ): Registration<ResourceTemplateDefinition> {
-    requireArguments(templateDefinition, [template, definition, read]);
+    requireArguments("resourceTemplate", template, definition, read);
     return this.#templates.add(template, definition, (revised) => {
       const served = serveTemplate(template, revised, read);
       this.#completes ||= Object.keys(served.completers).length > 0;
