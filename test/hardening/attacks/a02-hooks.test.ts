@@ -951,8 +951,6 @@ const apart: Readonly<Record<string, string>> = {
   "RawOptions.onFrame": "a tool's own function, called while it waits for the server",
   "ReportOptions.lineOf": "called by a report of the command, without a conversation",
   "RecordOptions.clock": "called by recordChannel(), which throws to the program, and within the tapChannel observer",
-  "RegistryOptions.onChange": "internal",
-  "RegistryOptions.shown": "internal",
   "ResourceTemplateDefinition.complete": "as PromptDefinition.complete",
   "ResourceServer.servedAt": "called by serveHttp(), which throws to the program",
   "SessionOptions.eventStore": "the methods of EventStore",

@@ -26,7 +26,7 @@ import type { Operation } from "../servable.js";
 import { type Completed, type Completers, type CompletionSource, completersFor } from "./completion.js";
 import { requireArguments } from "./definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "./feature.js";
-import { type Registration, Registry, type Visibility } from "./registry.js";
+import { type Registration, Registry, type ServedDefinition } from "./registry.js";
 
 /** Definition of a prompt: title, description and arguments. */
 export interface PromptDefinition<Arguments extends PromptArguments | undefined = undefined>
@@ -62,12 +62,10 @@ export type PromptRegistration<Arguments extends PromptArguments | undefined> = 
 
 type AnyPromptDefinition = PromptDefinition<PromptArguments | undefined>;
 
-interface ServedPrompt extends Visibility {
-  readonly shown: JsonObject;
+interface ServedPrompt extends ServedDefinition {
   readonly input: CompiledSchema;
   readonly completers: Completers;
   readonly handler: (args: unknown, context: Context) => unknown;
-  readonly scopes: readonly string[] | undefined;
 }
 
 const misplaced = {
@@ -85,23 +83,16 @@ const promptName = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 export class Prompts implements Feature, CompletionSource {
   readonly #prompts: Registry<ServedPrompt>;
   readonly #errorCodes: ErrorCodes;
-  #completes = false;
+  completes = false;
 
   readonly methods: ReadonlyMap<string, MethodCall> = new Map<string, MethodCall>([
     [methods.listPrompts, ({ cursor }, { auth }) => this.#prompts.page(cursor, auth)],
     [methods.getPrompt, (params, operation) => this.#get(params, operation)],
   ]);
 
-  constructor({ lists, changes, errorCodes }: FeatureSettings) {
-    this.#errorCodes = errorCodes;
-    this.#prompts = new Registry({
-      ...lists,
-      member: "prompts",
-      key: "name",
-      word: "prompt",
-      shown: ({ shown }) => shown,
-      onChange: (visible) => changes.tell({ kind: "list", list: "prompts" }, visible),
-    });
+  constructor(settings: FeatureSettings) {
+    this.#errorCodes = settings.errorCodes;
+    this.#prompts = new Registry(settings, { member: "prompts", key: "name", word: "prompt", list: "prompts" });
   }
 
   get capabilities(): ServerCapabilities | undefined {
@@ -111,10 +102,6 @@ export class Prompts implements Feature, CompletionSource {
   /** The scopes that prompts require. */
   get scopes(): readonly string[] {
     return Array.from(this.#prompts.entries(), ({ scopes = [] }) => scopes).flat();
-  }
-
-  get completes(): boolean {
-    return this.#completes;
   }
 
   completersOf(name: string, { auth }: Operation): Completed | undefined {
@@ -136,7 +123,7 @@ export class Prompts implements Feature, CompletionSource {
     return this.#prompts.add<AnyPromptDefinition>(name, definition, (revised) => {
       // The compiled check gives the arguments the types that the handler expects.
       const served = servePrompt(name, revised, handler as ServedPrompt["handler"]);
-      this.#completes ||= Object.keys(served.completers).length > 0;
+      this.completes ||= Object.keys(served.completers).length > 0;
       return served;
     });
   }

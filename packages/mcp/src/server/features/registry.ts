@@ -1,9 +1,11 @@
 import type { JsonObject } from "../../base/json.js";
 import { type Authentication, identityOf } from "../../jsonrpc/call.js";
 import { atOnce } from "../../jsonrpc/hooks.js";
-import type { ChangeVisibility } from "../../session/change-feed.js";
+import type { ListName } from "../../protocol/types/subscriptions.js";
+import type { Changes } from "../../session/change-feed.js";
 import type { ScopedDefinition } from "../required-scopes.js";
 import { prepareResult } from "../session/operation.js";
+import type { FeatureSettings } from "./feature.js";
 import { type ListShape, pageOf } from "./paginate.js";
 
 /** A registered definition. It can be changed while clients are connected; they are notified. */
@@ -22,14 +24,20 @@ export interface Registration<Definition> {
   remove(): void;
 }
 
-/** How a kind of definitions is kept. */
-export interface RegistryOptions<Entry> extends ListShape {
+/** The names of a kind of definitions. */
+interface RegistryNames extends Pick<ListShape, "member" | "key"> {
   /** The word for people, e.g. `tool`. */
   readonly word: string;
-  /** The entry as lists show it. */
-  readonly shown: (entry: Entry) => JsonObject;
-  /** Called when what a list shows has changed, with whether a caller sees a difference. Default: every caller does. */
-  readonly onChange: (visible?: ChangeVisibility) => void;
+  /** The list whose change clients are notified of. */
+  readonly list: ListName;
+}
+
+/** A definition as it is served. */
+export interface ServedDefinition extends Visibility {
+  /** The definition as lists show it. */
+  readonly shown: JsonObject;
+  /** The scopes that a caller needs. */
+  readonly scopes: readonly string[] | undefined;
 }
 
 interface Slot<Entry> {
@@ -41,9 +49,12 @@ interface Slot<Entry> {
  * The definitions of one kind by name, in the order of their addition. Pages of the list are serialised once, until
  * something changes.
  */
-export class Registry<Entry extends Visibility> {
-  readonly #options: RegistryOptions<Entry>;
-  readonly #slots = new Map<string, Slot<Entry>>();
+export class Registry<Entry extends ServedDefinition> {
+  /** The names of the list on the wire, and its page size. */
+  readonly shape: ListShape;
+  readonly #changes: Changes;
+  readonly #names: RegistryNames;
+  readonly #slots = new Map<unknown, Slot<Entry>>();
   readonly #pages = new Map<unknown, JsonObject>();
   /** Undefined until it is asked for after a change. */
   #differs: boolean | undefined;
@@ -53,12 +64,14 @@ export class Registry<Entry extends Visibility> {
    */
   isOffered = false;
 
-  constructor(options: RegistryOptions<Entry>) {
-    this.#options = options;
+  constructor({ lists, changes }: FeatureSettings, names: RegistryNames) {
+    this.shape = { member: names.member, key: names.key, ...lists };
+    this.#changes = changes;
+    this.#names = names;
   }
 
   /** The entry of that name, unless it is hidden, or the caller does not see it. */
-  get(name: string, auth: Authentication): Entry | undefined {
+  get(name: unknown, auth: Authentication): Entry | undefined {
     const slot = this.#slots.get(name);
     return slot?.enabled === true && isVisible(slot.entry, auth) ? slot.entry : undefined;
   }
@@ -86,7 +99,7 @@ export class Registry<Entry extends Visibility> {
 
   /** The whole list as a caller sees it. */
   items(auth: Authentication): readonly JsonObject[] {
-    return Array.from(this.entries(auth), this.#options.shown);
+    return Array.from(this.entries(auth), ({ shown }) => shown);
   }
 
   /**
@@ -100,7 +113,7 @@ export class Registry<Entry extends Visibility> {
   ): Registration<Definition> {
     if (this.#slots.has(name))
       throw new TypeError(
-        `The ${this.#options.word} ${name} is already defined: update(changes) of its registration changes it`,
+        `The ${this.#names.word} ${name} is already defined: update(changes) of its registration changes it`,
       );
     const slot: Slot<Entry> = { entry: make(definition), enabled: true };
     this.#slots.set(name, slot);
@@ -116,11 +129,11 @@ export class Registry<Entry extends Visibility> {
    * @throws RpcError −32602 for a cursor that is not of this list
    */
   page(cursor: unknown, auth: Authentication): JsonObject {
-    if (this.differs) return { ...pageOf(this.items(auth), cursor, this.#options).result, cacheScope: "private" };
+    if (this.differs) return { ...pageOf(this.items(auth), cursor, this.shape).result, cacheScope: "private" };
     const known = this.#pages.get(cursor);
     if (known !== undefined) return known;
-    const { start, result } = pageOf(this.items(auth), cursor, this.#options);
-    if (start % this.#options.pageSize !== 0) return result;
+    const { start, result } = pageOf(this.items(auth), cursor, this.shape);
+    if (start % this.shape.pageSize !== 0) return result;
     const page = prepareResult(result);
     this.#pages.set(cursor, page);
     return page;
@@ -134,7 +147,7 @@ export class Registry<Entry extends Visibility> {
   ): Registration<Definition> {
     const isServed = (): boolean => this.#slots.get(name) === slot;
     const requireServed = (): void => {
-      if (!isServed()) throw new TypeError(`The ${this.#options.word} ${name} was removed: define it anew`);
+      if (!isServed()) throw new TypeError(`The ${this.#names.word} ${name} was removed: define it anew`);
     };
     const show = (enabled: boolean): void => {
       requireServed();
@@ -171,7 +184,8 @@ export class Registry<Entry extends Visibility> {
     this.#pages.clear();
     this.#differs = undefined;
     const isForAll = entries.some(({ visible }) => visible === undefined);
-    this.#options.onChange(isForAll ? undefined : (auth) => entries.some((entry) => isVisible(entry, auth)));
+    const visible = (auth: Authentication): boolean => entries.some((entry) => isVisible(entry, auth));
+    this.#changes.tell({ kind: "list", list: this.#names.list }, isForAll ? undefined : visible);
   }
 }
 

@@ -5,7 +5,7 @@ import { requireMetaKeys } from "../../protocol/meta.js";
 import { type MirroredParam, readMirroredParams } from "../../protocol/mirrored-params.js";
 import type { SendableContent } from "../../protocol/sendable.js";
 import type { Icon } from "../../protocol/types/content.js";
-import type { CallToolResult, Tool, ToolAnnotations, ToolExecution } from "../../protocol/types/tools.js";
+import type { CallToolResult, ToolAnnotations, ToolExecution } from "../../protocol/types/tools.js";
 import {
   type CompiledSchema,
   compileFor,
@@ -20,7 +20,7 @@ import type { ToolSchemas, ToolTypes } from "../../schema/tool-types.js";
 import { type Context, withoutArguments } from "../context.js";
 import { requireAccess, type ScopedDefinition } from "../required-scopes.js";
 import { requireArguments } from "./definition-arguments.js";
-import type { Registration, Visibility } from "./registry.js";
+import type { Registration, ServedDefinition } from "./registry.js";
 
 /** Definition of a tool: title, description, annotations and schemas. */
 export interface ToolDefinition<Input extends InputSchema | undefined, Output extends Schema | undefined>
@@ -141,13 +141,13 @@ export type ToolRegistration<Input extends InputSchema | undefined, Output exten
 export type AnyToolDefinition = ToolDefinition<InputSchema | undefined, Schema | undefined>;
 
 /** A tool that is served: its definition, compiled. */
-export interface RegisteredTool extends Visibility {
-  readonly tool: Tool;
+export interface RegisteredTool extends ServedDefinition {
+  readonly name: string;
+  readonly taskSupport: NonNullable<ToolExecution["taskSupport"]>;
   readonly input: CompiledSchema;
   readonly output: CompiledSchema | undefined;
   readonly handler: (args: unknown, context: Context) => unknown;
   readonly mirrored: readonly MirroredParam[];
-  readonly scopes: readonly string[] | undefined;
 }
 
 const handlerPlace = "the handler is the third argument of server.tool";
@@ -165,7 +165,7 @@ const misplaced = {
   taskSupport: "it belongs into execution",
 } as const;
 const noArguments = { type: "object", additionalProperties: false } as const;
-const taskSupports: ReadonlySet<unknown> = new Set(["optional", "required", "forbidden", undefined]);
+const taskSupports: ReadonlySet<unknown> = new Set(["optional", "required", "forbidden"]);
 
 /** A whole result as a handler may give it: the data of images, audio and embedded resources may be bytes. */
 export interface SendableResult extends Omit<CallToolResult, "content"> {
@@ -224,7 +224,8 @@ export function compileTool(
   requireDefinition(name, definition);
   const { inputSchema, outputSchema, scopes, visible, ...words } = definition;
   requireAccess(`The tool ${name}`, definition);
-  if (!taskSupports.has(words.execution?.taskSupport)) {
+  const { taskSupport = "forbidden" } = words.execution ?? {};
+  if (!taskSupports.has(taskSupport)) {
     throw new TypeError(`The taskSupport of the tool ${name} must be optional, required or forbidden`);
   }
   requireMetaKeys(words, `The tool ${name}`);
@@ -234,16 +235,18 @@ export function compileTool(
     outputSchema === undefined
       ? undefined
       : compileFor(`The tool ${name}: outputSchema`, outputSchema, { side: "output" });
-  const tool = {
+  const described = output === undefined ? {} : { outputSchema: output.json };
+  return {
     name,
-    ...words,
-    inputSchema: input.json,
-    ...(output === undefined ? {} : { outputSchema: output.json }),
+    shown: Object.freeze({ name, ...words, inputSchema: input.json, ...described }),
+    taskSupport,
+    input,
+    output,
+    handler: inputSchema === undefined ? withoutArguments(handler) : handler,
+    mirrored: mirroredParamsOf(name, input.json),
+    scopes,
+    visible,
   };
-  const mirrored = mirroredParamsOf(name, input.json);
-  const served = inputSchema === undefined ? withoutArguments(handler) : handler;
-  // `compile` has checked that the root is of type object.
-  return { tool: Object.freeze(tool as Tool), input, output, handler: served, mirrored, scopes, visible };
 }
 
 /** As JSON Schema it would be any value; as the fields of an object, which authors mean, it is none of them. */

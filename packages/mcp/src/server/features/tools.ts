@@ -57,18 +57,11 @@ export class Tools implements Feature {
     [methods.callTool, this.#callTool.bind(this)],
   ]);
 
-  constructor({ lists, changes, errorCodes }: FeatureSettings, toolErrors: ToolErrors, declaresTasks: boolean) {
-    this.#errorCodes = errorCodes;
+  constructor(settings: FeatureSettings, toolErrors: ToolErrors, declaresTasks: boolean) {
+    this.#errorCodes = settings.errorCodes;
     this.#toolErrors = toolErrors;
     this.offersTasks = declaresTasks;
-    this.#tools = new Registry({
-      ...lists,
-      member: "tools",
-      key: "name",
-      word: "tool",
-      shown: ({ tool }) => tool as unknown as JsonObject, // An interface has no index signature; JSON objects do.
-      onChange: (visible) => changes.tell({ kind: "list", list: "tools" }, visible),
-    });
+    this.#tools = new Registry(settings, { member: "tools", key: "name", word: "tool", list: "tools" });
   }
 
   get capabilities(): ServerCapabilities | undefined {
@@ -77,8 +70,7 @@ export class Tools implements Feature {
 
   /** Undefined for what is no tool that the caller sees. */
   taskSupport(name: unknown, { auth }: Operation): ToolExecution["taskSupport"] {
-    const registered = typeof name === "string" ? this.#tools.get(name, auth) : undefined;
-    return registered && (registered.tool.execution?.taskSupport ?? "forbidden");
+    return this.#tools.get(name, auth)?.taskSupport;
   }
 
   /** The scopes that tools require. */
@@ -88,13 +80,11 @@ export class Tools implements Feature {
 
   /** @throws InsufficientScope. For a call that runs as a task: its caller gets the challenge, and no task */
   requireScopes({ name }: JsonObject, operation: Operation): void {
-    const registered = typeof name === "string" ? this.#tools.get(name, operation.auth) : undefined;
-    requireScopes(`the tool ${name}`, registered?.scopes, operation);
+    requireScopes(`the tool ${name}`, this.#tools.get(name, operation.auth)?.scopes, operation);
   }
 
   /** None for what is no tool that the caller sees. */
-  readonly mirroredParams: Servable["mirroredParams"] = (name, auth) =>
-    (typeof name === "string" ? this.#tools.get(name, auth)?.mirrored : undefined) ?? [];
+  readonly mirroredParams: Servable["mirroredParams"] = (name, auth) => this.#tools.get(name, auth)?.mirrored ?? [];
 
   /**
    * @throws TypeError for a name that is taken or not allowed, or an `x-mcp-header` that cannot be; SchemaError for a schema
@@ -115,7 +105,7 @@ export class Tools implements Feature {
     const served = handler as RegisteredTool["handler"];
     return this.#tools.add<AnyToolDefinition>(name, definition, (revised) => {
       const compiled = compileTool(name, revised, served);
-      this.offersTasks ||= (revised.execution?.taskSupport ?? "forbidden") !== "forbidden";
+      this.offersTasks ||= compiled.taskSupport !== "forbidden";
       return compiled;
     });
   }
@@ -137,7 +127,7 @@ export class Tools implements Feature {
   }
 
   #run(registered: RegisteredTool, checked: Checked<unknown>, params: JsonObject, operation: Operation): unknown {
-    if (!checked.ok) return this.#refuseArguments(registered.tool.name, checked.errors, operation);
+    if (!checked.ok) return this.#refuseArguments(registered.name, checked.errors, operation);
     try {
       const value = registered.handler(checked.value, new Context(operation, params));
       if (!isPromise(value)) return complete(registered, value);
@@ -149,7 +139,7 @@ export class Tools implements Feature {
     }
   }
 
-  #failed({ tool: { name } }: RegisteredTool, { report, signal }: Operation, error: unknown): CallToolResult {
+  #failed({ name }: RegisteredTool, { report, signal }: Operation, error: unknown): CallToolResult {
     if (error instanceof ToolError) return checkedResult(errorResult(error.content), name);
     // A question that is open is no failure; and what a call throws after it was cancelled goes nowhere.
     const isKept = error instanceof RpcError || error instanceof InputPending || signal.aborted;
@@ -171,20 +161,20 @@ export class Tools implements Feature {
 }
 
 /** The value that the handler returned, checked against the output schema of the tool. */
-function complete({ tool, output }: RegisteredTool, value: unknown): unknown {
+function complete({ name, output }: RegisteredTool, value: unknown): unknown {
   if (value instanceof InputRequired) return value;
-  if (output === undefined) return resultOf(value, tool.name);
+  if (output === undefined) return resultOf(value, name);
   const whole = isWholeResult(value) ? value : undefined;
-  if (whole?.isError === true) return checkedResult(whole, tool.name);
+  if (whole?.isError === true) return checkedResult(whole, name);
   return andThen(output.check(whole === undefined ? value : whole.structuredContent), (checked) => {
     if (checked.ok) {
-      if (whole === undefined) return structuredResult(checked.value, tool.name);
-      return checkedResult({ ...whole, structuredContent: checked.value }, tool.name);
+      if (whole === undefined) return structuredResult(checked.value, name);
+      return checkedResult({ ...whole, structuredContent: checked.value }, name);
     }
     const [first] = checked.errors;
     const place = `${first?.path ?? ""} ${first?.message ?? ""}`.trim();
     // A bug of the server, so an internal error: the model could not mend it.
-    throw new TypeError(`${tool.name} returned what its outputSchema forbids: ${place}${halfResult(value)}`);
+    throw new TypeError(`${name} returned what its outputSchema forbids: ${place}${halfResult(value)}`);
   });
 }
 

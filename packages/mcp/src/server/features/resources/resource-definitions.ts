@@ -18,7 +18,7 @@ import type { InputRequired } from "../../input/input-request.js";
 import { requireAccess, type ScopedDefinition } from "../../required-scopes.js";
 import { type Completers, completersFor } from "../completion.js";
 import { type CacheHints, cacheHintMembers, cacheHints } from "../feature.js";
-import type { Visibility } from "../registry.js";
+import type { ServedDefinition } from "../registry.js";
 import { escapedUri, ownUriFault } from "./uri.js";
 import {
   type TemplateVariables,
@@ -102,15 +102,11 @@ export interface Readable {
 }
 
 /** A resource as it is served. */
-export interface ServedResource extends Readable, Visibility {
-  readonly shown: JsonObject;
-}
+export type ServedResource = Readable & ServedDefinition;
 
 /** A template as it is served. */
-export interface ServedTemplate extends Visibility {
-  readonly shown: JsonObject;
+export interface ServedTemplate extends ServedDefinition {
   readonly completers: Completers;
-  readonly scopes: readonly string[] | undefined;
   readonly list: ResourceTemplateDefinition["list"];
   /** The resource that a URI is of; undefined if it is none of this family. */
   find(uri: string): Readable | undefined;

@@ -4,7 +4,6 @@ import type { Authentication } from "../../../jsonrpc/call.js";
 import { codes, RpcError, wrongKind } from "../../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../../protocol/capabilities.js";
 import { methods } from "../../../protocol/methods.js";
-import type { ChangeVisibility } from "../../../session/change-feed.js";
 import { Context } from "../../context.js";
 import { type ErrorCodes, missingCodes } from "../../error-codes.js";
 import { InputRequired } from "../../input/input-request.js";
@@ -13,7 +12,7 @@ import type { Operation } from "../../servable.js";
 import type { Completed, CompletionSource } from "../completion.js";
 import { requireArguments } from "../definition-arguments.js";
 import type { Feature, FeatureSettings, MethodCall } from "../feature.js";
-import { type ListShape, pageOf } from "../paginate.js";
+import { pageOf } from "../paginate.js";
 import { type Registration, Registry } from "../registry.js";
 import {
   listedByTemplate,
@@ -35,28 +34,23 @@ import { uriFault } from "./uri.js";
  * https://modelcontextprotocol.io/specification/latest/server/resources
  */
 export class Resources implements Feature, CompletionSource {
-  readonly #shape: ListShape;
   readonly #resources: Registry<ServedResource>;
   readonly #templates: Registry<ServedTemplate>;
   readonly #allowsSubscriptions: boolean;
   readonly #errorCodes: ErrorCodes;
   readonly methods: ReadonlyMap<string, MethodCall>;
-  #completes = false;
+  completes = false;
 
   /** @param allowsSubscriptions whether clients may subscribe */
-  constructor({ lists, changes, errorCodes }: FeatureSettings, allowsSubscriptions: boolean) {
-    const onChange = (visible?: ChangeVisibility): void => changes.tell({ kind: "list", list: "resources" }, visible);
+  constructor(settings: FeatureSettings, allowsSubscriptions: boolean) {
     this.#allowsSubscriptions = allowsSubscriptions;
-    this.#errorCodes = errorCodes;
-    this.#shape = { member: "resources", key: "uri", ...lists };
-    this.#resources = new Registry({ ...this.#shape, word: "resource", shown: ({ shown }) => shown, onChange });
-    this.#templates = new Registry({
-      ...lists,
+    this.#errorCodes = settings.errorCodes;
+    this.#resources = new Registry(settings, { member: "resources", key: "uri", word: "resource", list: "resources" });
+    this.#templates = new Registry(settings, {
       member: "resourceTemplates",
       key: "uriTemplate",
       word: "resource template",
-      shown: ({ shown }) => shown,
-      onChange,
+      list: "resources",
     });
     this.methods = new Map<string, MethodCall>([
       [methods.listResources, (params, operation) => this.#list(params, operation)],
@@ -74,10 +68,6 @@ export class Resources implements Feature, CompletionSource {
   /** The scopes that resources and templates require. */
   get scopes(): readonly string[] {
     return [...this.#resources.entries(), ...this.#templates.entries()].flatMap(({ scopes = [] }) => scopes);
-  }
-
-  get completes(): boolean {
-    return this.#completes;
   }
 
   completersOf(uri: string, { auth }: Operation): Completed | undefined {
@@ -98,7 +88,7 @@ export class Resources implements Feature, CompletionSource {
     requireArguments("resourceTemplate", template, definition, read);
     return this.#templates.add(template, definition, (revised) => {
       const served = serveTemplate(template, revised, read);
-      this.#completes ||= Object.keys(served.completers).length > 0;
+      this.completes ||= Object.keys(served.completers).length > 0;
       return served;
     });
   }
@@ -142,7 +132,7 @@ export class Resources implements Feature, CompletionSource {
     const context = new Context(operation, params);
     return Promise.all(lists.map(async (list) => list(context))).then((families) => {
       const all = [...this.#resources.items(auth), ...families.flat().map(listedByTemplate)];
-      const { result } = pageOf(withoutRepetition(all), params.cursor, this.#shape);
+      const { result } = pageOf(withoutRepetition(all), params.cursor, this.#resources.shape);
       return isPrivate ? { ...result, cacheScope: "private" } : result;
     });
   }
