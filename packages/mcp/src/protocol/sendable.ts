@@ -4,7 +4,7 @@ import type { ParamsFault } from "../jsonrpc/errors.js";
 import { metaKeyFault } from "./meta.js";
 import { latest } from "./revisions/all.js";
 import { eachElement } from "./revisions/conversion.js";
-import { type Checker, faultsOf, ShapeCompiler } from "./shapes/checker.js";
+import { faultsOf, ShapeCompiler } from "./shapes/checker.js";
 import { ref } from "./shapes/shape.js";
 import type { ShapeFault } from "./shapes/shape-fault.js";
 import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceContents } from "./types/content.js";
@@ -158,21 +158,14 @@ function freeFault(block: unknown, path: string): ParamsFault | undefined {
   return block.type === "tool_use" || block.type === "tool_result" ? jsonFault(block, path) : undefined;
 }
 
-let compiler: ShapeCompiler | undefined;
-const checkers = new Map<string, Checker>();
+const compiler = new ShapeCompiler(latest.shapes.types);
 
 /**
  * The first place where a value differs from the shape of a type in the newest schema.
  * @param type a name in `latest.shapes.types`
  */
 export function shapeFault(type: string, value: unknown, path: string): ParamsFault | undefined {
-  let checker = checkers.get(type);
-  if (checker === undefined) {
-    compiler ??= new ShapeCompiler(latest.shapes.types);
-    checker = compiler.compile(ref(type));
-    checkers.set(type, checker);
-  }
-  const [fault] = faultsOf(checker, value, path).found;
+  const [fault] = faultsOf(compiler.compile(ref(type)), value, path).found;
   return fault && { path: fault.pointer, message: describeWithRemedy(fault, type) };
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../base/json.js";
-import { type Checker, faultsOf, ShapeCompiler } from "../shapes/checker.js";
+import { faultsOf, ShapeCompiler } from "../shapes/checker.js";
 import { any, integer, object, optional, type Shape, string } from "../shapes/shape.js";
 import { describeValue, type ShapeFault } from "../shapes/shape-fault.js";
 import type { BySender, PartName, Revision } from "./revision.js";
@@ -25,59 +25,32 @@ export type MessagePart = NamedPart | { readonly of: "error" };
  * checkShape(latestHandshake, part, { level: 5 }); // [{ pointer: "/level", expected: …, received: "5" }]
  */
 export function checkShape(revision: Revision, part: MessagePart, value: unknown): readonly ShapeFault[] {
-  const checkers = known.get(revision) ?? new Checkers(revision);
-  known.set(revision, checkers);
-  if (part.of === "error") return faultsOf(checkers.ofError(value), value).found;
-  const checker = checkers.ofPart(part);
-  if (checker !== undefined) return faultsOf(checker, value).found;
+  // Each shape is compiled when the first message needs it: most conversations have few methods.
+  const compiler = compilers.get(revision) ?? new ShapeCompiler(revision.shapes.types);
+  compilers.set(revision, compiler);
+  if (part.of === "error") return faultsOf(compiler.compile(errorShape(revision, value)), value).found;
+  const shape = partShape(revision, part);
+  if (shape !== undefined) return faultsOf(compiler.compile(shape), value).found;
   const message = part.of === "notification" ? "a notification" : "a request";
   const expected = `${message} that the ${part.sender} may send in ${revision.version}`;
   return [{ pointer: "", expected, received: describeValue(part.method) }];
 }
 
-const known = new WeakMap<Revision, Checkers>();
+const compilers = new WeakMap<Revision, ShapeCompiler>();
 
-/** The checkers of a revision, each compiled when the first message needs it: most conversations have few methods. */
-class Checkers {
-  readonly #revision: Revision;
-  readonly #compiler: ShapeCompiler;
-  /** By code, for the codes whose `data` the revision defines. */
-  readonly #errors: ReadonlyMap<unknown, Shape>;
-  readonly #compiled = new Map<Shape, Checker>();
-
-  constructor(revision: Revision) {
-    const { codes, shapes } = revision;
-    const used = new Set<number>(Object.values(codes));
-    this.#revision = revision;
-    this.#compiler = new ShapeCompiler(shapes.types);
-    this.#errors = new Map(
-      [...shapes.errors].filter(([code]) => used.has(code)).map(([code, data]) => [code, errorWith(data)]),
-    );
-  }
-
-  ofError(error: unknown): Checker {
-    return this.#of((isObject(error) ? this.#errors.get(error.code) : undefined) ?? anyError);
-  }
-
-  /** @returns undefined for a message that its sender may not send */
-  ofPart({ of, method, sender }: NamedPart): Checker | undefined {
-    const { requests, inputRequests, notifications, shapes } = this.#revision;
-    let shape: Shape | undefined;
-    if (of === "notification") shape = notifications[sender].has(method) ? shapes.notifications.get(method) : undefined;
-    else if (requests[sender].has(method) || (sender === "server" && inputRequests.has(method)))
-      shape = shapes.requests.get(method)?.[of];
-    return shape && this.#of(shape);
-  }
-
-  #of(shape: Shape): Checker {
-    const compiled = this.#compiled.get(shape) ?? this.#compiler.compile(shape);
-    this.#compiled.set(shape, compiled);
-    return compiled;
-  }
+/** The shape of an error object. The revision defines the `data` of some of its codes. */
+function errorShape({ codes, shapes }: Revision, error: unknown): Shape {
+  const code = isObject(error) ? Object.values(codes).find((each) => each === error.code) : undefined;
+  const data = code === undefined ? undefined : shapes.errors.get(code);
+  return object({ code: integer, message: string, data: data ?? optional(any) });
 }
 
-function errorWith(data: Shape): Shape {
-  return object({ code: integer, message: string, data });
+/** The shape of a part; undefined for a message that its sender may not send. */
+function partShape(
+  { requests, inputRequests, notifications, shapes }: Revision,
+  { of, method, sender }: NamedPart,
+): Shape | undefined {
+  if (of === "notification") return notifications[sender].has(method) ? shapes.notifications.get(method) : undefined;
+  const isSent = requests[sender].has(method) || (sender === "server" && inputRequests.has(method));
+  return isSent ? shapes.requests.get(method)?.[of] : undefined;
 }
-
-const anyError = errorWith(optional(any));

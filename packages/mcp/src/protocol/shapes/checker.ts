@@ -4,12 +4,12 @@ import type { Literal, NumberShape, ObjectShape, Shape, StringFormat, TaggedShap
 import { describeValue, eitherOf, ShapeFaults } from "./shape-fault.js";
 
 /**
- * Compiles shapes to checkers. A type must not contain itself, so the time and depth of a check depend on the shape
+ * Compiles shapes to checkers, each of them once. A type must not contain itself, so the time and depth of a check depend on the shape
  * alone, never on a peer's value.
  */
 export class ShapeCompiler {
   readonly #types: Types;
-  readonly #checkers = new Map<string, Checker>();
+  readonly #checkers = new WeakMap<Shape, Checker>();
   /** The types that are being compiled, outermost first. */
   #path: readonly string[] = [];
 
@@ -19,6 +19,12 @@ export class ShapeCompiler {
 
   /** @throws Error if a type is missing, contains itself, or cannot be distinguished from another by its tag */
   compile(shape: Shape): Checker {
+    const checker = this.#checkers.get(shape) ?? this.#checker(shape);
+    this.#checkers.set(shape, checker);
+    return checker;
+  }
+
+  #checker(shape: Shape): Checker {
     switch (shape.kind) {
       case "any":
         return anyChecker;
@@ -71,14 +77,11 @@ export class ShapeCompiler {
   }
 
   #named(name: string): Checker {
-    const known = this.#checkers.get(name);
-    if (known !== undefined) return known;
     const path = this.#path;
     const shape = typeOf(this.#types, name, path.at(-1));
     this.#path = entered(path, name);
     const checker = this.compile(shape);
     this.#path = path;
-    this.#checkers.set(name, checker);
     return checker;
   }
 }
