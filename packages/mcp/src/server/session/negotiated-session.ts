@@ -38,24 +38,10 @@ export function offerOf(capabilities: ServerCapabilities, revision: Revision): O
 }
 
 /** The session that a server and a client have negotiated by `initialize`, which is the settings of its operations. */
-export class NegotiatedSession implements OperationSettings {
+export interface NegotiatedSession extends OperationSettings {
   readonly offer: Offer;
-  readonly revision: Revision;
-  readonly client: ClientDescription;
   readonly session: ServedSession;
-  /** The lowest level of the log messages that the client wants. */
-  level: LoggingLevel = "info";
-
-  constructor(offer: Offer, revision: Revision, client: ClientDescription, session: ServedSession) {
-    this.offer = offer;
-    this.revision = revision;
-    this.client = client;
-    this.session = session;
-  }
-
-  logLevel(): LoggingLevel {
-    return this.level;
-  }
+  logLevel: LoggingLevel;
 }
 
 /**

@@ -30,14 +30,8 @@ import { cannotRequestInput, type InputClient, requireClientCapability } from ".
 import type { ClientDescription, Operation, OperationCall, Servable, ServedSession } from "../servable.js";
 import { ToolError } from "../tool-error.js";
 
-/** Settings of all operations of a session. */
-export interface OperationSettings {
-  readonly revision: Revision;
-  readonly client: ClientDescription;
-  readonly session?: ServedSession | undefined;
-  /** Read for every message: in the handshake era the client may change it during a call. */
-  logLevel(): LoggingLevel | undefined;
-}
+/** Settings of all operations of a session. In the handshake era the client may change the log level during a call. */
+export type OperationSettings = Pick<Operation, "revision" | "client" | "session" | "logLevel">;
 
 type Returned = Operation["returned"];
 
@@ -116,7 +110,7 @@ export class OperationOfRevision implements Operation {
   }
 
   get logLevel(): LoggingLevel | undefined {
-    return this.#settings.logLevel();
+    return this.#settings.logLevel;
   }
 
   get signal(): AbortSignal {

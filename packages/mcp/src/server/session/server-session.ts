@@ -18,7 +18,13 @@ import { isLoggingLevel, type LoggingLevel, loggingLevels } from "../../protocol
 import { nameOf, profileOf } from "../../session/mcp-connection.js";
 import type { ClientDescription, Servable, ServedSession } from "../servable.js";
 import { ChangeNotifier } from "./change-notifier.js";
-import { initializeResult, NegotiatedSession, negotiate, offerOf, requireShortToken } from "./negotiated-session.js";
+import {
+  initializeResult,
+  type NegotiatedSession,
+  negotiate,
+  offerOf,
+  requireShortToken,
+} from "./negotiated-session.js";
 import { OperationOfRevision, runOperation } from "./operation.js";
 import { readStateless } from "./stateless-server.js";
 
@@ -194,7 +200,7 @@ export class ServerSession {
     if (agreement.offer.refused.has(method)) throw methodNotFound(method);
     const params = agreement.revision.up("params", method, sent);
     if (params._meta !== undefined) requireShortToken(params);
-    if (method === methods.setLevel) agreement.level = levelOf(params);
+    if (method === methods.setLevel) agreement.logLevel = levelOf(params);
     if (method === methods.setLevel && !this.#served.hasMethod(method)) return {};
     const answer = runOperation(this.#served, new OperationOfRevision(exchange, agreement, method, params));
     const isSubscription = method === methods.subscribe || method === methods.unsubscribe;
@@ -243,7 +249,7 @@ export class ServerSession {
   #agree(served: Servable, revision: Revision, client: ClientDescription): InitializeResult {
     this.#served = served;
     const offer = offerOf(served.capabilities(), revision);
-    this.#agreement = new NegotiatedSession(offer, revision, client, this.#handshake);
+    this.#agreement = { offer, revision, client, session: this.#handshake, logLevel: "info" };
     this.#phase = "answered";
     this.connection.profile = profileOf(revision);
     guarded("onNegotiated", () => this.#host.negotiated(revision), this.connection.settings.report);

@@ -40,7 +40,7 @@ export function readStateless(server: Servable, method: string, given: JsonObjec
       const params = revision.up("params", method, given);
       const meta = params._meta as RequestMeta; // Checked above.
       const client = { info: meta[metaKeys.clientInfo], capabilities: meta[metaKeys.clientCapabilities] };
-      const settings = { revision, client, logLevel: () => meta[metaKeys.logLevel] };
+      const settings = { revision, client, logLevel: meta[metaKeys.logLevel] };
       if (server.serverFor === undefined && method !== methods.discover)
         return runRound(server, exchange, settings, method, params);
       const { principal, peer } = exchange;
@@ -89,7 +89,7 @@ export function callSessionless(
     const capabilities = sessionlessCapabilities(target.capabilities());
     if (method === methods.initialize) return initializeResult(target, negotiate(params, false).revision, capabilities);
     if (method === methods.ping) return {};
-    const settings = { revision, client: unknownClient, logLevel: () => undefined };
+    const settings = { revision, client: unknownClient, logLevel: undefined };
     if (sessionOnly.has(method) || offerOf(capabilities, revision).refused.has(method)) throw methodNotFound(method);
     requireShortToken(params);
     return runOperation(

@@ -112,9 +112,8 @@ async function runAs(
   operation: Operation,
   session: ServedSession,
 ): Promise<unknown> {
-  const { revision, client } = operation;
-  const settings = { revision, client, session, logLevel: () => operation.logLevel };
-  const inTask = new OperationOfRevision(exchangeOf(task, operation, session), settings, methods.callTool, params);
+  const { revision } = operation;
+  const inTask = new OperationOfRevision(exchangeOf(task, operation, session), operation, methods.callTool, params);
   void task.ended.then(() => inTask.callbacks?.end()); // Not before: the task would be told of as working again.
   try {
     const result = await askByRequest(run, inTask, await run(methods.callTool, params, inTask));
