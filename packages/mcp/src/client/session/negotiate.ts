@@ -141,7 +141,7 @@ function versionList(value: unknown): readonly string[] | undefined {
 }
 
 /** Options of `initialize`. */
-export interface InitializeOptions extends Pick<CallOptions, "timeout" | "signal"> {
+export interface InitializeOptions extends Pick<CallOptions, "signal"> {
   /** The only revision to offer. Default: the newest; the server may settle on another one. */
   readonly revision?: Revision | undefined;
 }

@@ -180,10 +180,8 @@ async function initializeToo(
   options: OpenOptions,
   pending: PendingProbe,
 ): Promise<ClientSession | Spent> {
-  const { identity, timeout } = options;
   const stop = new AbortController();
-  const how = { signal: stop.signal, ...(timeout === undefined ? {} : { timeout }) };
-  const result = sendInitialize(transport.connection, identity, how);
+  const result = sendInitialize(transport.connection, options.identity, { signal: stop.signal });
   await Promise.race([Promise.allSettled([pending.probed]), Promise.allSettled([result])]);
   // A server without a handshake may reject `initialize` before it responds to the earlier probe.
   if (!pending.isSettled() && (await isRejectedAsUnknown(result))) await Promise.allSettled([pending.probed]);
@@ -245,9 +243,8 @@ async function afterProbe(
 }
 
 async function initialize(transport: ClientConnection, options: OpenOptions): Promise<ClientSession> {
-  const { identity, revision, timeout } = options;
-  const how = { revision, ...(timeout === undefined ? {} : { timeout }) };
-  return confirmed(transport, options, await sendInitialize(transport.connection, identity, how));
+  const { identity, revision } = options;
+  return confirmed(transport, options, await sendInitialize(transport.connection, identity, { revision }));
 }
 
 /** Confirms an `initialize` result with `notifications/initialized`. */
@@ -261,12 +258,11 @@ function confirmed(transport: ClientConnection, options: OpenOptions, result: Js
 
 /** The server exited after the probe. If it rejects the handshake too, it exited for another reason: probe it once more. */
 async function initializeAgain(transport: ClientConnection, options: OpenOptions): Promise<ClientSession | Spent> {
-  const { identity, timeout = defaultTimeouts.idle } = options;
   try {
     return await initialize(transport, options);
   } catch (error) {
     if (!(error instanceof RpcError) || supportedVersionsOf(error) === undefined) throw error;
-    const probed = await probe(transport.connection, identity, latest, { timeout });
+    const probed = await probe(transport.connection, options.identity, latest, {});
     if (probed.era === "handshake") throw error;
     return afterProbe(transport, options, probed);
   }
