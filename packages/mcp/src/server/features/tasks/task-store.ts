@@ -54,12 +54,13 @@ export class TaskStore {
   start({ principal, call, ttl = this.#limits.ttl }: TaskRequest, run: (task: Task) => unknown): Task {
     this.#requireRoom();
     const { maxTtl, pollInterval } = this.#limits;
-    const kept = Math.min(ttl, maxTtl);
-    const task = new Task(this.#conversation, { principal, ttl: kept, pollInterval });
-    const timer = setBackgroundTimer(this.#conversation.clock, () => this.#expire(task), kept);
-    this.#kept.set(task.id, { task, timer, length: 0 });
+    const time = Math.min(ttl, maxTtl);
+    const task = new Task(this.#conversation, { principal, ttl: time, pollInterval });
+    const expire = (): void => this.#drop(kept, new LocalError("timeout", "the task has outlived its time"));
+    const kept: Kept = { task, timer: setBackgroundTimer(this.#conversation.clock, expire, time), length: 0 };
+    this.#kept.set(task.id, kept);
     this.#running += 1;
-    void this.#run(task, call, run); // Never rejects.
+    void this.#run(kept, call, run); // Never rejects.
     return task;
   }
 
@@ -81,12 +82,11 @@ export class TaskStore {
     if (this.#kept.size >= kept) throw tooMany(`${kept} tasks are kept: wait for one of them to expire`);
   }
 
-  async #run(task: Task, call: JsonObject, run: (task: Task) => unknown): Promise<void> {
+  async #run(kept: Kept, call: JsonObject, run: (task: Task) => unknown): Promise<void> {
     await Promise.resolve(); // The answer that names the task goes out first.
-    const end = await this.#endOf(task, call, run);
+    const end = await this.#endOf(kept.task, call, run);
     this.#running -= 1;
-    const kept = this.#kept.get(task.id);
-    if (kept !== undefined) this.#keep(kept, end);
+    if (this.#kept.has(kept.task.id)) this.#keep(kept, end);
   }
 
   async #endOf(task: Task, call: JsonObject, run: (task: Task) => unknown): Promise<TaskEnd> {
@@ -108,11 +108,6 @@ export class TaskStore {
     if (!kept.task.end(fits ? end : failed(tooLong)) || !fits) return;
     kept.length = length;
     this.#length += length;
-  }
-
-  #expire({ id }: Task): void {
-    const kept = this.#kept.get(id);
-    if (kept !== undefined) this.#drop(kept, new LocalError("timeout", "the task has outlived its time"));
   }
 
   #drop({ task, timer, length }: Kept, reason: LocalError): void {
