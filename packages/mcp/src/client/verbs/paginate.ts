@@ -25,7 +25,7 @@ export interface ListKind {
   /** The member that identifies an item; it must be a string. */
   readonly key: string;
   /** Checks the other members of an item. */
-  readonly check: (item: JsonObject) => CheckedItem;
+  readonly check: (item: JsonObject, key: string) => CheckedItem;
 }
 
 /** Limits, because a server may always claim that there are more pages. */
@@ -159,7 +159,7 @@ function checkItem({ key, check }: ListKind, item: unknown): CheckedItem {
   if (item instanceof OutOfBounds) return { reason: item.reason };
   if (!isObject(item)) return { reason: `it must be an object, got ${kindOf(item)}` };
   if (typeof item[key] !== "string") return { reason: `${key} must be a string, got ${kindOf(item[key])}` };
-  return check(item);
+  return check(item, key);
 }
 
 function nameOf(item: unknown, { key }: ListKind): string | undefined {

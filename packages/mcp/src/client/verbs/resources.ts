@@ -6,17 +6,12 @@ import { checkSubscribe, type SubscribeOptions, type Subscription } from "../sub
 import { type ClientCallOptions, type ClientParts, callOptions, invalidResult } from "./client-parts.js";
 import { type ListKind, listing, named, type PaginatedList } from "./paginate.js";
 
-const resources: ListKind = {
-  method: methods.listResources,
-  member: "resources",
-  key: "uri",
-  check: (item) => named(item, "uri"),
-};
+const resources: ListKind = { method: methods.listResources, member: "resources", key: "uri", check: named };
 const templates: ListKind = {
   method: methods.listResourceTemplates,
   member: "resourceTemplates",
   key: "uriTemplate",
-  check: (item) => named(item, "uriTemplate"),
+  check: named,
 };
 
 /**
