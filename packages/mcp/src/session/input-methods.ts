@@ -128,6 +128,15 @@ function hasForms(elicitation: Elicitation = {}): boolean {
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
+/** The keywords that the specification allows for a field of a form, by its type, besides its labels and choices. */
+export const fieldKeywords: Readonly<Record<string, readonly string[]>> = {
+  string: ["minLength", "maxLength", "format"],
+  number: ["minimum", "maximum"],
+  integer: ["minimum", "maximum"],
+  boolean: [],
+  array: ["minItems", "maxItems"],
+};
+
 /** The defaults of the fields of a form, by name. In JSON Schema a default is an annotation: it is filled in where content is read. */
 export function formDefaults({ properties }: JsonObject): JsonObject {
   const fields = isObject(properties) ? Object.entries(properties) : [];

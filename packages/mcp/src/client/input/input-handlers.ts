@@ -15,7 +15,7 @@ import type { Root } from "../../protocol/types/roots.js";
 import type { CreateMessageParams, CreateMessageResult } from "../../protocol/types/sampling.js";
 import { compile } from "../../schema/compile.js";
 import { SchemaError } from "../../schema/schema-error.js";
-import { declaredIn, formDefaults, requireSendableResult } from "../../session/input-methods.js";
+import { declaredIn, fieldKeywords, formDefaults, requireSendableResult } from "../../session/input-methods.js";
 import { type AcceptedRequest, type InputResponder, quotedForMessage } from "../session/client-session.js";
 
 /** Context of an input request while its handler runs. */
@@ -236,16 +236,10 @@ type Content = NonNullable<ElicitResult["content"]>;
 /** The keywords of a form field. Other keywords, such as `pattern`, exist in no revision and are ignored. */
 const keywords: ReadonlySet<string> = new Set([
   "type",
-  "minLength",
-  "maxLength",
-  "format",
-  "minimum",
-  "maximum",
   "enum",
   "oneOf",
   "items",
-  "minItems",
-  "maxItems",
+  ...Object.values(fieldKeywords).flat(),
 ]);
 
 /** Adds the defaults of a form to its content. @throws RpcError −32603 for content that violates the form */

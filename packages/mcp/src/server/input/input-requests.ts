@@ -9,7 +9,7 @@ import type { CreateMessageParams, CreateMessageResult } from "../../protocol/ty
 import { compile, type InferOutput, type Schema } from "../../schema/compile.js";
 import { isRawShape } from "../../schema/raw-shape.js";
 import { standardProps } from "../../schema/standard-schema.js";
-import { formDefaults, requireSendableParams } from "../../session/input-methods.js";
+import { fieldKeywords, formDefaults, requireSendableParams } from "../../session/input-methods.js";
 import { type ClientRequest, InputRequired } from "./input-request.js";
 
 /** A typed request for client input. Made by `elicitForm`, `elicitUrl`, `sample` and `listRoots`. */
@@ -177,14 +177,6 @@ function unfit(place: string, faults: readonly ParamsFault[]): Error {
   );
 }
 
-/** The keywords that the specification allows for a field of a form, by its type. */
-const keywords: Readonly<Record<string, readonly string[]>> = {
-  string: ["minLength", "maxLength", "format"],
-  number: ["minimum", "maximum"],
-  integer: ["minimum", "maximum"],
-  boolean: [],
-  array: ["minItems", "maxItems"],
-};
 const formats: ReadonlySet<unknown> = new Set(["email", "uri", "date", "date-time"]);
 const labels = ["type", "title", "description", "default"];
 
@@ -210,7 +202,7 @@ function formOf(schema: JsonObject): JsonObject {
 
 function fieldOf(name: string, field: unknown): JsonObject {
   const type = isObject(field) && typeof field.type === "string" ? field.type : "";
-  const own = Object.hasOwn(keywords, type) ? keywords[type] : undefined;
+  const own = Object.hasOwn(fieldKeywords, type) ? fieldKeywords[type] : undefined;
   if (!isObject(field) || own === undefined) throw notAField(name);
   const kept = Object.entries(field).filter(([keyword, value]) =>
     keyword === "format" ? formats.has(value) : labels.includes(keyword) || own.includes(keyword),
