@@ -57,7 +57,7 @@ export type UriTemplate = Readonly<{
  * @throws TypeError for a template that cannot be matched
  */
 export function uriTemplate(text: string, { traversal = false }: UriTemplateOptions = {}): UriTemplate {
-  const { scheme, parts, query, variables } = readTemplate(text);
+  const { scheme, parts, query, variables } = new ParsedTemplate(text);
   return {
     variables,
     match(uri) {
@@ -172,19 +172,9 @@ function decode(text: string): string | undefined {
 }
 
 /** A piece of a template: text that must be there, or a value to take. */
-export type Part =
+type Part =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "value"; readonly name: string; readonly slashes: boolean };
-
-/** A template as it is matched. */
-export interface ReadTemplate {
-  /** The literal start of every URI of the template, colon included. */
-  readonly scheme: string;
-  readonly parts: readonly Part[];
-  /** The variables of `{?…}`, if it has that. */
-  readonly query: readonly string[] | undefined;
-  readonly variables: readonly string[];
-}
 
 /** How the values of an expression stand in a URI. https://www.rfc-editor.org/rfc/rfc6570#appendix-A */
 interface Operator {
@@ -215,39 +205,36 @@ const piece = /\{(?<expression>[^{}]*)\}|[^{}]+|[{}]/g;
 const expression = /^(?<operator>[+#./;?&=,!@|]?)(?<list>.*)$/s;
 const variable = /^\w+(?:\.\w+)*$/;
 
-/** @throws TypeError for what is no template, or one whose values cannot be told from one another */
-function readTemplate(text: string): ReadTemplate {
-  return new Reader(text).read();
-}
-
-class Reader {
+/** A template as it is matched. */
+class ParsedTemplate {
+  /** The literal start of every URI of the template, colon included. */
+  readonly scheme: string;
+  readonly parts: Part[] = [];
+  readonly variables: string[] = [];
+  /** The variables of `{?…}`, if it has that. */
+  query: readonly string[] | undefined;
   readonly #text: string;
-  readonly #parts: Part[] = [];
-  readonly #variables: string[] = [];
-  #query: readonly string[] | undefined;
 
+  /** @throws TypeError for what is no template, or one whose values cannot be told from one another */
   constructor(text: string) {
     this.#text = text;
-  }
-
-  read(): ReadTemplate {
-    const [found] = scheme.exec(this.#text) ?? [];
+    const [found] = scheme.exec(text) ?? [];
     if (found === undefined) throw this.#refuse("it must begin with a scheme and a colon");
-    if (this.#text.length > maxLength) throw this.#refuse(`it may have at most ${maxLength} characters`);
-    if (notInUri.test(this.#text)) throw this.#refuse("it contains a space or a control character");
-    for (const match of this.#text.matchAll(piece)) {
+    if (text.length > maxLength) throw this.#refuse(`it may have at most ${maxLength} characters`);
+    if (notInUri.test(text)) throw this.#refuse("it contains a space or a control character");
+    this.scheme = found;
+    for (const match of text.matchAll(piece)) {
       const [written] = match;
-      if (this.#query !== undefined) throw this.#refuse("nothing may follow {?…}");
+      if (this.query !== undefined) throw this.#refuse("nothing may follow {?…}");
       if (match.groups?.expression !== undefined) this.#expression(match.groups.expression);
       else this.#literal(written);
     }
-    if (this.#variables.length === 0) throw this.#refuse("it has no variable: it is a resource");
-    return { scheme: found, parts: this.#parts, query: this.#query, variables: this.#variables };
+    if (this.variables.length === 0) throw this.#refuse("it has no variable: it is a resource");
   }
 
   #literal(text: string): void {
     if (text === "{" || text === "}") throw this.#refuse("a brace is unmatched");
-    if (text !== "") this.#parts.push({ kind: "literal", text: normalUri(text) });
+    if (text !== "") this.parts.push({ kind: "literal", text: normalUri(text) });
   }
 
   #expression(inner: string): void {
@@ -256,7 +243,7 @@ class Reader {
     for (const name of names) this.#name(name);
     if (sign === "?") {
       if (this.#text.split("?").length > 2) throw this.#refuse("it has a second question mark besides that of {?…}");
-      this.#query = names;
+      this.query = names;
       return;
     }
     const operator = operators.get(sign);
@@ -270,17 +257,17 @@ class Reader {
       throw this.#refuse(`{${name}} cannot be matched: leave out what follows the name`);
     }
     if (!variable.test(name)) throw this.#refuse(`${JSON.stringify(name)} is not the name of a variable`);
-    if (this.#variables.includes(name)) throw this.#refuse(`the variable ${name} stands there twice`);
-    if (this.#variables.length === maxVariables) throw this.#refuse(`it may have at most ${maxVariables} variables`);
-    this.#variables.push(name);
+    if (this.variables.includes(name)) throw this.#refuse(`the variable ${name} stands there twice`);
+    if (this.variables.length === maxVariables) throw this.#refuse(`it may have at most ${maxVariables} variables`);
+    this.variables.push(name);
   }
 
   #value(name: string, isFirst: boolean, { first, separator, named, slashes }: Operator): void {
     this.#literal(`${isFirst ? first : separator}${named ? `${name}=` : ""}`);
-    if (this.#parts.at(-1)?.kind === "value") {
+    if (this.parts.at(-1)?.kind === "value") {
       throw this.#refuse(`it is ambiguous where the value before {${name}} ends: put text between them`);
     }
-    this.#parts.push({ kind: "value", name, slashes });
+    this.parts.push({ kind: "value", name, slashes });
   }
 
   #refuse(why: string): TypeError {
