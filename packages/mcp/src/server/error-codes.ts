@@ -9,12 +9,7 @@ import type { Operation } from "./servable.js";
 export type ErrorCodes = "specification" | "catalogue";
 
 /** The codes for what a server does not have, which the two vocabularies number differently. */
-export interface MissingCodes {
-  readonly tool: number;
-  readonly prompt: number;
-  readonly resource: number;
-  readonly invalidUri: number;
-}
+export type MissingCodes = Readonly<Record<"tool" | "prompt" | "resource" | "invalidUri", number>>;
 
 const catalogued: MissingCodes = {
   tool: catalogueCodes.toolNotFound,
