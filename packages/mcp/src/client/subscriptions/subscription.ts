@@ -11,7 +11,7 @@ import type { SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
 import { everyList, requireSubscribable } from "../advertised.js";
 import { type ClientSession, requireNotAborted, type SessionCallOptions } from "../session/client-session.js";
-import type { ReconnectingSession } from "../session/reconnecting-session.js";
+import { type ReconnectingSession, untilAborted } from "../session/reconnecting-session.js";
 import { type Follow, type Followed, type FollowOptions, isNothing } from "./follow.js";
 import { followByListening } from "./follow-listening.js";
 import { followBySubscribing } from "./follow-subscribing.js";
@@ -205,7 +205,8 @@ class KeptSubscription implements Subscription {
     let followed = first;
     for (;;) {
       const since = this.#session.clock.now();
-      const dropped = await this.#untilOver(followed);
+      // It rejects when the subscription is stopped, and for nothing else.
+      const dropped = await untilAborted("subscribe", followed.over, this.#stop.signal).catch(() => undefined);
       if (this.#stop.signal.aborted) {
         await followed.stop();
         return { reason: "closed" };
@@ -219,14 +220,6 @@ class KeptSubscription implements Subscription {
       this.#onMissed();
       this.#onChange({ kind: "missed" });
     }
-  }
-
-  async #untilOver(followed: Followed): Promise<Error | undefined> {
-    const stopped = deferred<undefined>();
-    const forget = whenAborted(this.#stop.signal, () => stopped.resolve(undefined));
-    const dropped = await Promise.race([followed.over, stopped.promise]);
-    forget();
-    return dropped;
   }
 
   /** Reopens the subscription, until a further attempt would be useless. */
