@@ -1,3 +1,4 @@
+import { encodeBase64 } from "../../base/base64.js";
 import { type MembersOf, requireCount } from "../../base/check-members.js";
 import { isObject, type JsonObject } from "../../base/json.js";
 import type { MaybePromise } from "../../base/maybe-promise.js";
@@ -160,7 +161,8 @@ export function createStateSeal(options: StateSealOptions = {}): StateSeal {
         (await key) as CryptoKey,
         text,
       );
-      const encoded = version + encodeBase64Url(concat(iv, new Uint8Array(sealed)));
+      // The vector has a multiple of three bytes, so that these texts together are the text of all bytes.
+      const encoded = version + encodeBase64Url(iv) + encodeBase64Url(new Uint8Array(sealed));
       if (encoded.length > maxSealedLength) {
         throw new RangeError(
           `The state of a call is ${encoded.length} characters, at most ${maxSealedLength} can be kept: input responses and once() results count`,
@@ -239,16 +241,8 @@ export function canonical(value: unknown): string {
   );
 }
 
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
-}
-
 function encodeBase64Url(bytes: Uint8Array): string {
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
