@@ -41,7 +41,8 @@ export function requireClientCapability(questions: InputRequests, { revision, cl
       const message = `Missing required client capability: ${lacking}${remark}`;
       throw new RpcError(code, message, { requiredCapabilities: requires });
     }
-    const several = hasFirstForms(revision) ? fieldOfSeveral(params) : undefined;
+    // The first forms had no modes beside them, and no choice of several.
+    const several = revision.facts.elicitation === "form" ? fieldOfSeveral(params) : undefined;
     if (several === undefined) continue;
     const lacking = `revision ${revision.version} has no form field for several choices, such as ${JSON.stringify(several)}`;
     throw new RpcError(codes.invalidRequest, `${lacking}: ask for one choice, or for text`);
@@ -62,11 +63,6 @@ function pathsOf(required: JsonObject): readonly string[] {
     const paths = isObject(inner) ? pathsOf(inner) : [];
     return paths.length === 0 ? [name] : paths.map((path) => `${name}.${path}`);
   });
-}
-
-/** The first forms had no modes beside them, and no choice of several. */
-function hasFirstForms({ facts }: Revision): boolean {
-  return facts.elicitation === "form";
 }
 
 /** Nothing else that an older form has would ask the same: several fields, or a text, are another question. */
