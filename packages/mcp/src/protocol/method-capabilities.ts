@@ -34,9 +34,3 @@ export function isAdvertised(path: string, capabilities: ServerCapabilities): bo
   const value = path.split(".").reduce<unknown>(ownMember, capabilities);
   return value !== undefined && value !== false && value !== null;
 }
-
-/** The requests that require a capability that the server did not declare. */
-export function unadvertisedMethods(capabilities: ServerCapabilities): ReadonlySet<string> {
-  const all = [...methodCapabilities];
-  return new Set(all.filter(([, path]) => !isAdvertised(path, capabilities)).map(([method]) => method));
-}

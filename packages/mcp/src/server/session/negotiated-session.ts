@@ -2,7 +2,7 @@ import { isObject, type JsonObject, kindOf } from "../../base/json.js";
 import { faultyParams, type ParamsFault } from "../../jsonrpc/errors.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { progressTokenFaults, readMeta } from "../../protocol/meta.js";
-import { unadvertisedMethods } from "../../protocol/method-capabilities.js";
+import { isAdvertised, methodCapabilities } from "../../protocol/method-capabilities.js";
 import { methods } from "../../protocol/methods.js";
 import { versionAliases } from "../../protocol/revisions/aliases.js";
 import { latestHandshake, protocolRequests, revisionOf } from "../../protocol/revisions/all.js";
@@ -31,8 +31,11 @@ export function offerOf(capabilities: ServerCapabilities, revision: Revision): O
   const known = offers.get(key);
   if (known !== undefined) return known;
   if (offers.size >= maxOffers) offers.clear();
-  const absent = [...protocolRequests].filter((method) => !revision.requests.client.has(method));
-  const offer = { capabilities, refused: new Set([...absent, ...unadvertisedMethods(capabilities)]) };
+  const isOffered = (method: string): boolean => {
+    const path = methodCapabilities.get(method);
+    return revision.requests.client.has(method) && (path === undefined || isAdvertised(path, capabilities));
+  };
+  const offer = { capabilities, refused: new Set([...protocolRequests].filter((method) => !isOffered(method))) };
   offers.set(key, offer);
   return offer;
 }
