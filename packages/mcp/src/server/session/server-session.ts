@@ -5,11 +5,11 @@ import { andThen, isPromise, markHandled } from "../../base/maybe-promise.js";
 import type { Authentication, Exchange, RemoteCall } from "../../jsonrpc/call.js";
 import { toErrorObject } from "../../jsonrpc/calls/responder.js";
 import type { Connection } from "../../jsonrpc/connection.js";
-import { codes, faultyParams, methodNotFound, type ParamsFault, RpcError } from "../../jsonrpc/errors.js";
+import { codes, faultyParams, methodNotFound, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
 import type { ErrorObject, Params } from "../../jsonrpc/message.js";
 import { faultOf, type Reporter } from "../../jsonrpc/report.js";
-import { namesRevision, readRequestMeta } from "../../protocol/meta.js";
+import { namesRevision } from "../../protocol/meta.js";
 import { methods, notifications } from "../../protocol/methods.js";
 import { latest, latestHandshake } from "../../protocol/revisions/all.js";
 import type { Revision } from "../../protocol/revisions/revision.js";
@@ -190,8 +190,8 @@ export class ServerSession {
 
   call(method: string, given: Params | undefined, exchange: Exchange): unknown {
     const sent = isObject(given) ? given : {};
-    if (sent._meta !== undefined && namesRevision(sent)) return this.#callStateless(method, sent, exchange);
-    if (statelessOnly.has(method)) throw faultyParams(...missingMeta(sent));
+    if ((sent._meta !== undefined && namesRevision(sent)) || statelessOnly.has(method))
+      return this.#callStateless(method, sent, exchange);
     this.#auth = exchange.auth;
     if (method === methods.ping) return {};
     if (this.#opening !== undefined) return this.#opening.then(() => this.call(method, sent, exchange));
@@ -304,9 +304,4 @@ export class ServerSession {
 function levelOf({ level }: JsonObject): LoggingLevel {
   if (isLoggingLevel(level)) return level;
   throw faultyParams({ path: "/level", message: `must be one of ${loggingLevels.join(", ")}` });
-}
-
-function missingMeta(params: Params): readonly ParamsFault[] {
-  const reading = readRequestMeta(params);
-  return "faults" in reading ? reading.faults : [];
 }
