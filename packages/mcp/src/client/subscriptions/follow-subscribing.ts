@@ -4,7 +4,7 @@ import { LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { methods } from "../../protocol/methods.js";
 import type { ClientSession, SessionCall } from "../session/client-session.js";
 import type { ReconnectingSession } from "../session/reconnecting-session.js";
-import { type Follow, type FollowOptions, isNothing, readChange } from "./follow.js";
+import { type Follow, type FollowOptions, readChange, wantedOf } from "./follow.js";
 
 /**
  * Subscribes with `resources/subscribe`, in one session of the handshake era. Changes of lists need no subscription: the server
@@ -37,7 +37,8 @@ export function followBySubscribing(
       await Promise.all(acquired.splice(0).map((uri) => subscribed.release(uri)));
     };
     const fatal =
-      refusals.find((error) => !(error instanceof RpcError)) ?? (isNothing(honoured) ? refusals[0] : undefined);
+      refusals.find((error) => !(error instanceof RpcError)) ??
+      (wantedOf(honoured).length === 0 ? refusals[0] : undefined);
     if (fatal !== undefined) {
       await stop();
       throw fatal;

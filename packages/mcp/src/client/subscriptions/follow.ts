@@ -1,5 +1,6 @@
 import { isObject } from "../../base/json.js";
 import type { Params } from "../../jsonrpc/message.js";
+import { excerpt } from "../../jsonrpc/report.js";
 import { notifications } from "../../protocol/methods.js";
 import { changingLists, filterOf, type SubscriptionFilter } from "../../protocol/types/subscriptions.js";
 import type { Change } from "../../session/change-feed.js";
@@ -39,9 +40,10 @@ export function readFilter(notifications: unknown): SubscriptionFilter {
   return filterOf(({ member }) => members[member] === true, uris);
 }
 
-/** Whether no change passes the filter. */
-export function isNothing({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): boolean {
-  return resourceSubscriptions.length === 0 && Object.values(lists).every((wanted) => wanted !== true);
+/** The members and URIs that a filter selects, as messages name them. */
+export function wantedOf({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): readonly string[] {
+  const members = Object.entries(lists).flatMap(([member, wanted]) => (wanted === true ? [member] : []));
+  return [...members, ...resourceSubscriptions.map(excerpt)];
 }
 
 /** The change that a notification reports, if it is in the filter. */

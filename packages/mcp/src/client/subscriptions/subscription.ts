@@ -3,7 +3,6 @@ import { deferred } from "../../base/deferred.js";
 import { whenAborted } from "../../jsonrpc/abort-listeners.js";
 import { codes, LocalError, RpcError } from "../../jsonrpc/errors.js";
 import { guarded } from "../../jsonrpc/hooks.js";
-import { excerpt } from "../../jsonrpc/report.js";
 import { sleep } from "../../jsonrpc/sleep.js";
 import { specCodes } from "../../protocol/errors.js";
 import { methods } from "../../protocol/methods.js";
@@ -12,7 +11,7 @@ import type { Change } from "../../session/change-feed.js";
 import { everyList, requireSubscribable } from "../advertised.js";
 import { type ClientSession, requireNotAborted, type SessionCallOptions } from "../session/client-session.js";
 import { type ReconnectingSession, untilAborted } from "../session/reconnecting-session.js";
-import { type Follow, type Followed, type FollowOptions, isNothing } from "./follow.js";
+import { type Follow, type Followed, type FollowOptions, wantedOf } from "./follow.js";
 import { followByListening } from "./follow-listening.js";
 import { followBySubscribing } from "./follow-subscribing.js";
 
@@ -123,12 +122,6 @@ const finalCodes: ReadonlySet<number> = new Set([
   specCodes.unsupportedProtocolVersion,
 ]);
 
-/** The members and URIs of a filter, for the error message. */
-function wantedOf({ resourceSubscriptions = [], ...lists }: SubscriptionFilter): readonly string[] {
-  const members = Object.entries(lists).flatMap(([member, wanted]) => (wanted === true ? [member] : []));
-  return [...members, ...resourceSubscriptions.map(excerpt)];
-}
-
 class KeptSubscription implements Subscription {
   readonly closed: Promise<SubscriptionEnd>;
   readonly #session: ReconnectingSession;
@@ -169,7 +162,7 @@ class KeptSubscription implements Subscription {
   async open(options: FollowOptions): Promise<void> {
     const { ended } = this.#session;
     const followed = await this.#follow(options);
-    if (isNothing(followed.honoured)) {
+    if (wantedOf(followed.honoured).length === 0) {
       await followed.stop();
       const wanted = wantedOf(this.#filter).join(", ");
       throw new LocalError("refused", `subscribe: the server accepted nothing of the filter: ${wanted}`);
