@@ -55,7 +55,7 @@ export class TaskStore {
     this.#requireRoom();
     const { maxTtl, pollInterval } = this.#limits;
     const time = Math.min(ttl, maxTtl);
-    const task = new Task(this.#conversation, { principal, ttl: time, pollInterval });
+    const task = new Task(this.#conversation, principal, { ttl: time, pollInterval });
     const expire = (): void => this.#drop(kept, new LocalError("timeout", "the task has outlived its time"));
     const kept: Kept = { task, timer: setBackgroundTimer(this.#conversation.clock, expire, time), length: 0 };
     this.#kept.set(task.id, kept);
@@ -203,12 +203,7 @@ export type TaskEnd =
   | { readonly status: "failed"; readonly error: ErrorObject; readonly message: string }
   | { readonly status: "cancelled"; readonly message: string };
 
-/** The settings of a new task. */
-export interface TaskTerms {
-  readonly principal: string | undefined;
-  readonly ttl: number;
-  readonly pollInterval: number;
-}
+type TaskTimes = Pick<TaskState, "ttl" | "pollInterval">;
 
 interface Waiter {
   readonly callback: RemoteCall | undefined;
@@ -226,7 +221,7 @@ export class Task {
   readonly principal: string | undefined;
   readonly #conversation: ServedSession;
   readonly #clock: Clock;
-  readonly #terms: TaskTerms;
+  readonly #times: TaskTimes;
   readonly #createdAt = Date.now();
   readonly #begun: number;
   readonly #controller = new AbortController();
@@ -240,10 +235,10 @@ export class Task {
   #end: TaskEnd | undefined;
 
   /** @param conversation is notified of every change of the status */
-  constructor(conversation: ServedSession, terms: TaskTerms) {
-    this.principal = terms.principal;
+  constructor(conversation: ServedSession, principal: string | undefined, times: TaskTimes) {
+    this.principal = principal;
     this.#conversation = conversation;
-    this.#terms = terms;
+    this.#times = times;
     this.#clock = conversation.clock;
     this.#begun = this.#clock.now();
     this.#movedAt = this.#begun;
@@ -252,7 +247,6 @@ export class Task {
   /** The state of the task as the client sees it. */
   get state(): TaskState {
     const message = this.#end === undefined || !("message" in this.#end) ? undefined : this.#end.message;
-    const { ttl, pollInterval } = this.#terms;
     return {
       taskId: this.id,
       status: this.#status,
@@ -260,8 +254,7 @@ export class Task {
       createdAt: new Date(this.#createdAt).toISOString(),
       // The clock of the machine may be set back; this never is.
       lastUpdatedAt: new Date(this.#createdAt + this.#movedAt - this.#begun).toISOString(),
-      ttl,
-      pollInterval,
+      ...this.#times,
     };
   }
 
