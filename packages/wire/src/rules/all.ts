@@ -12,16 +12,14 @@ import { lifecycleRules } from "./lifecycle.js";
 import { methodRules } from "./methods.js";
 import { pairingRules } from "./pairing.js";
 import { progressRules } from "./progress.js";
-import type { Rule } from "./rule.js";
+import type { MessageRule, Rule } from "./rule.js";
 import { shapeRules } from "./shapes.js";
 import { statelessRules } from "./stateless.js";
 import { subscriptionRules } from "./subscriptions.js";
 import { toolRules } from "./tools.js";
 import { utilityRules } from "./utilities.js";
 
-/** Every rule, from the bytes to the messages to the conversation. */
-export const rules: readonly Rule[] = [
-  ...framingRules,
+const messageRules: readonly MessageRule[] = [
   ...jsonRpcRules,
   ...pairingRules,
   ...lifecycleRules,
@@ -34,6 +32,12 @@ export const rules: readonly Rule[] = [
   ...inputRules,
   ...subscriptionRules,
   ...utilityRules,
+];
+
+/** Every rule, from the bytes to the messages to the conversation. */
+export const rules: readonly Rule[] = [
+  ...framingRules,
+  ...messageRules.map((rule) => ({ ...rule, on: "message" }) as const),
   ...httpRules,
   ...httpHeaderRules,
   ...accessRules,

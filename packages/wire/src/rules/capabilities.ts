@@ -4,14 +4,14 @@ import type { WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
 import { byEra, inSchema, isHandshake, negotiated, respected } from "./citations.js";
 import { before, nothing } from "./corrections/edits.js";
-import type { Finding, Rule } from "./rule.js";
+import type { Finding, MessageRule } from "./rule.js";
 
 const negotiation = byEra(negotiated.page, "architecture#capability-negotiation");
 
 const changeRules = { tools: "C-6", resources: "C-7", prompts: "C-8" } as const;
 
 /** The use of capabilities that the other side must have declared, and of those that a side has declared itself. */
-export const capabilityRules: readonly Rule[] = [
+export const capabilityRules: readonly MessageRule[] = [
   {
     id: "C-1",
     level: byEra(negotiated.level, "may"),
@@ -22,7 +22,6 @@ export const capabilityRules: readonly Rule[] = [
     sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
     correct: nothing,
-    on: "message",
     check: undeclared(({ declarer }) => declarer === "server"),
   },
   {
@@ -38,7 +37,6 @@ export const capabilityRules: readonly Rule[] = [
     ),
     page: byEra(negotiated.page, "basic/patterns/mrtr#server-requirements-basic-workflow"),
     correct: ({ subject: { kind } }) => (kind === "req" ? nothing() : undefined),
-    on: "message",
     check: undeclared(({ declarer }) => declarer === "client"),
   },
   {
@@ -50,7 +48,6 @@ export const capabilityRules: readonly Rule[] = [
     sentence: byEra(negotiated.sentence("… Only use capabilities that were successfully negotiated"), respected),
     page: negotiation,
     correct: nothing,
-    on: "message",
     check: undeclared(({ method }) => method !== notifications.message),
   },
   {
@@ -65,7 +62,6 @@ export const capabilityRules: readonly Rule[] = [
     sentence: "This should only be sent if the client previously sent a resources/subscribe request.",
     page: inSchema("resourceupdatednotification"),
     correct: nothing,
-    on: "message",
     *check({ params }, session) {
       if (!session.isWhole) return;
       // The changed resource may be below the subscribed one, so any subscription is enough.
@@ -84,11 +80,10 @@ export const capabilityRules: readonly Rule[] = [
     sentence: "Servers that emit log message notifications MUST declare the `logging` capability",
     page: "server/utilities/logging#capabilities",
     correct: nothing,
-    on: "message",
     check: undeclared(({ method }) => method === notifications.message),
   },
   ...changeableLists.map(
-    ({ member, list, changed, capability }): Rule => ({
+    ({ member, list, changed, capability }): MessageRule => ({
       id: changeRules[member],
       level: "should",
       party: "server",
@@ -100,7 +95,6 @@ export const capabilityRules: readonly Rule[] = [
       doubt: "the notification may come after the list",
       page: `server/${member}#list-changed-notification`,
       correct: ({ subject }) => before(subject, { method: changed }),
-      on: "message",
       *check({ context, result, operation }, { isWhole, lists, serverCapabilities: declared }) {
         const before = lists.get(list);
         const items = result?.[member];

@@ -2,13 +2,13 @@ import { describeValue, isObject, type JsonObject, methods, pointerToken } from 
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { isStateless } from "./citations.js";
 import { asBefore } from "./corrections/meant-values.js";
-import type { Clause, Finding, Rule } from "./rule.js";
+import type { Clause, Finding, MessageRule } from "./rule.js";
 
 const page = "basic/patterns/mrtr";
 const mayAsk: ReadonlySet<string> = new Set([methods.callTool, methods.getPrompt, methods.readResource]);
 
 /** The rules on `input_required` results, and on the requests that continue them. */
-export const inputRules: readonly Rule[] = [
+export const inputRules: readonly MessageRule[] = [
   {
     id: "Q-1",
     level: "must",
@@ -18,7 +18,6 @@ export const inputRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "Servers MUST NOT send `InputRequiredResult` responses on any other client requests.",
     page: `${page}#supported-requests`,
-    on: "message",
     *check({ result, operation }) {
       const { method } = operation?.request ?? {};
       if (result?.resultType !== "input_required" || method === undefined || mayAsk.has(method)) return;
@@ -40,7 +39,6 @@ export const inputRules: readonly Rule[] = [
       const { previous } = subject.context;
       return previous && asBefore(subject, pointer, previous, session);
     },
-    on: "message",
     *check(message) {
       const { previous } = message.context;
       if (previous === undefined) return;

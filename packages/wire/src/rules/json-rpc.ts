@@ -7,7 +7,7 @@ import { otherSide, type Sender } from "../recording/frame.js";
 import { byEra, inSchema, ofJsonRpc, onAllMessages, onMessages } from "./citations.js";
 import { put, replaced, unusedNumber, without } from "./corrections/edits.js";
 import { meantError, meantResult } from "./corrections/meant-values.js";
-import type { Clause, Finding, Rule } from "./rule.js";
+import type { Clause, Finding, MessageRule } from "./rule.js";
 
 /** The members of an error response. */
 const errorSentence = ({ facts }: Revision): string => {
@@ -19,7 +19,7 @@ const errorSentence = ({ facts }: Revision): string => {
 };
 
 /** The rules of JSON-RPC on each message, as MCP narrows them. */
-export const jsonRpcRules: readonly Rule[] = [
+export const jsonRpcRules: readonly MessageRule[] = [
   {
     id: "R-1",
     level: "must",
@@ -41,7 +41,6 @@ export const jsonRpcRules: readonly Rule[] = [
       const empty = present.filter((part) => subject.member(part) === null);
       return present.length === 2 && empty.length === 1 ? without(node, `/${empty[0]}`) : undefined;
     },
-    on: "message",
     *check(message) {
       const { value } = message;
       if (message.kind === "none" && !isObject(value)) {
@@ -65,7 +64,6 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence: "Requests MUST include a string or integer ID.",
     page: onMessages("requests"),
     correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
-    on: "message",
     *check(message) {
       if (message.kind === "ntf" && isProtocolMethod(message.method ?? ""))
         yield { says: `${message.method} is a request: without an id it has no response`, pointer: "/id" };
@@ -84,7 +82,6 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence: "Unlike base JSON-RPC, the ID MUST NOT be `null`.",
     page: onMessages("requests"),
     correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
-    on: "message",
     *check(message) {
       if (message.id === "null")
         yield { says: "a request must have an id that can be answered, got null", pointer: "/id" };
@@ -102,7 +99,6 @@ export const jsonRpcRules: readonly Rule[] = [
     ),
     page: onMessages("requests"),
     correct: ({ subject, session }) => put(subject.node, "/id", unusedNumber(subject.from, session)),
-    on: "message",
     *check({ id, from, frame, context: { reuses }, revision }, session) {
       if (reuses === undefined || id === "null") return;
       const { request, answer } = reuses;
@@ -124,7 +120,6 @@ export const jsonRpcRules: readonly Rule[] = [
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("error_object") : onMessages("responses")(revision),
     correct: (faulty) => (faulty.subject.kind === "res" ? meantResult(faulty) : meantError(faulty)),
-    on: "message",
     *check(message) {
       if (message.kind === "res" && message.result === undefined)
         yield {
@@ -144,7 +139,6 @@ export const jsonRpcRules: readonly Rule[] = [
     sentence: "Notifications MUST NOT include an ID.",
     page: onMessages("notifications"),
     correct: ({ subject: { node } }) => without(node, "/id"),
-    on: "message",
     *check({ method, id }) {
       if (method?.startsWith("notifications/"))
         yield { says: `a notification must have no id, got ${id}`, pointer: "/id" };
@@ -164,7 +158,6 @@ export const jsonRpcRules: readonly Rule[] = [
       const isEmpty = params?.kind === "null" || (params?.kind === "array" && params.elements.length === 0);
       return isEmpty ? without(node, "/params") : undefined;
     },
-    on: "message",
     *check(message) {
       const params = message.member("params");
       if (params === undefined || isObject(params) || !isCall(message)) return;
@@ -179,7 +172,6 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: "A method is a string",
     sentence: "method: string;",
     page: inSchema("jsonrpcrequest"),
-    on: "message",
     *check(message) {
       if (isCall(message) && message.method === undefined)
         yield { says: `method must be a string, got ${describeValue(message.member("method"))}`, pointer: "/method" };
@@ -198,7 +190,6 @@ export const jsonRpcRules: readonly Rule[] = [
       const meant = method.slice("rpc.".length);
       return isProtocolMethod(meant) ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
     },
-    on: "message",
     *check({ method }) {
       if (method?.startsWith("rpc."))
         yield {
@@ -218,7 +209,6 @@ export const jsonRpcRules: readonly Rule[] = [
       "New error codes for purposes not defined by this specification SHOULD be allocated outside the JSON-RPC reserved range (`-32768` to `-32000`)",
     ),
     page: byEra(ofJsonRpc("error_object"), "basic#error-codes"),
-    on: "message",
     *check(message) {
       const code = errorCode(message);
       if (code === undefined || code < -32_768 || code > -32_100 || predefined.has(code)) return;
@@ -233,7 +223,6 @@ export const jsonRpcRules: readonly Rule[] = [
     demands: "A parse error without an id answers what is not JSON",
     sentence: "It MUST be the same as the value of the id member in the Request Object.",
     page: ofJsonRpc("response_object"),
-    on: "message",
     *check(message, session) {
       const { from, frame, id } = message;
       if (errorCode(message) !== codes.parseError || (id !== undefined && id !== "null")) return;

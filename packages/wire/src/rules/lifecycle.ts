@@ -3,7 +3,7 @@ import { describeValue, methods, notifications, revisionOf, versionAliases } fro
 import type { WireMessage } from "../conversation/message.js";
 import { inSchema, isHandshake, oneMessage } from "./citations.js";
 import { before, nothing, replaced, unbatched } from "./corrections/edits.js";
-import { type Clause, type Rule, specification } from "./rule.js";
+import { type Clause, type MessageRule, specification } from "./rule.js";
 
 const initialization = "basic/lifecycle#initialization";
 
@@ -17,7 +17,7 @@ const ready: Clause = {
 };
 
 /** The rules on the messages of each side during the handshake. */
-export const lifecycleRules: readonly Rule[] = [
+export const lifecycleRules: readonly MessageRule[] = [
   {
     id: "L-1",
     level: "must",
@@ -28,7 +28,6 @@ export const lifecycleRules: readonly Rule[] = [
     applies: isHandshake,
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
-    on: "message",
     *check(message, session) {
       if (session.phase !== "new" || !session.isWhole) return;
       if (message.method === methods.initialize || message.method === methods.ping) return;
@@ -50,7 +49,6 @@ export const lifecycleRules: readonly Rule[] = [
     page: initialization,
     correct: ({ subject }) =>
       subject.context.phase === "answered" ? before(subject, { method: notifications.initialized }) : undefined,
-    on: "message",
     *check({ method }, { phase, isShared }) {
       if (method === methods.ping || method === methods.initialize || isShared) return;
       const missing = { initializing: "the answer to initialize", answered: notifications.initialized };
@@ -70,7 +68,6 @@ export const lifecycleRules: readonly Rule[] = [
     sentence:
       "The server SHOULD NOT send requests other than pings and logging before receiving the `initialized` notification.",
     page: initialization,
-    on: "message",
     *check({ method }, { phase, isWhole, isShared }) {
       if (method === methods.ping || phase === "ready" || !isWhole || isShared) return;
       yield { says: `${describeValue(method)} is requested before ${notifications.initialized}`, pointer: "/method" };
@@ -88,7 +85,6 @@ export const lifecycleRules: readonly Rule[] = [
     sentence: "The initialization phase MUST be the first interaction between client and server.",
     page: initialization,
     correct: nothing,
-    on: "message",
     *check(_message, { phase, isShared }) {
       if (phase !== "new" && !isShared) yield { says: "the session has been initialized before", pointer: "/method" };
     },
@@ -107,7 +103,6 @@ export const lifecycleRules: readonly Rule[] = [
         : oneMessage(revision),
     page: (revision) => (revision.facts.batches ? initialization : inSchema("jsonrpcmessage")(revision)),
     correct: ({ subject: { frame } }) => unbatched(frame),
-    on: "message",
     *check({ pointer }) {
       if (pointer !== "")
         yield { says: "initialize must be a message of its own, and is part of a batch", pointer: "/method" };
@@ -125,7 +120,6 @@ export const lifecycleRules: readonly Rule[] = [
     sentence: "The `initialize` request MUST NOT be cancelled by clients",
     page: "basic/utilities/cancellation#behavior-requirements",
     correct: nothing,
-    on: "message",
     *check({ operation }) {
       if (operation?.request.method === methods.initialize)
         yield {
@@ -146,7 +140,6 @@ export const lifecycleRules: readonly Rule[] = [
       "An `initialize` request selects legacy semantics, scoped to the stdio process (stdio) or the session (HTTP), as specified by the negotiated legacy protocol version.",
     page: `${specification}/${latest.version}/basic/versioning#backward-compatibility-with-initialization-based-versions`,
     correct: ({ subject, pointer }) => replaced(subject.node, pointer, meantVersion(subject)),
-    on: "message",
     *check(message) {
       const place = versionPlace(message);
       if (place === undefined || revisionOf(place.version)?.era !== "stateless") return;
@@ -163,7 +156,6 @@ export const lifecycleRules: readonly Rule[] = [
     applies: isHandshake,
     page: "basic/lifecycle#version-negotiation",
     correct: ({ subject, pointer }) => replaced(subject.node, pointer, meantVersion(subject)),
-    on: "message",
     *check(message) {
       const place = versionPlace(message);
       if (place === undefined || revisionOf(place.version) !== undefined) return;
@@ -182,7 +174,6 @@ export const lifecycleRules: readonly Rule[] = [
       "A server that does not support the requested version responds with one that it supports; the client may then disconnect",
     applies: isHandshake,
     page: "basic/lifecycle#version-negotiation",
-    on: "message",
     *check(message) {
       const place = message.kind === "res" ? versionPlace(message) : undefined;
       const asked = place && message.operation?.request.params.protocolVersion;

@@ -11,13 +11,13 @@ import type { MessageKind, WireMessage } from "../conversation/message.js";
 import { otherSide } from "../recording/frame.js";
 import { byEra, inSchema, isStateless, negotiated, ofSchema } from "./citations.js";
 import { replaced, sameWords } from "./corrections/edits.js";
-import type { Correction, Faulty, Rule } from "./rule.js";
+import type { Correction, Faulty, MessageRule } from "./rule.js";
 import { extensionsOf } from "./stateless.js";
 
 const known: ReadonlySet<string> = new Set(Object.values(notifications));
 
 /** The rules on the methods of a revision, and on their senders. */
-export const methodRules: readonly Rule[] = [
+export const methodRules: readonly MessageRule[] = [
   {
     id: "M-1",
     level: "may",
@@ -26,7 +26,6 @@ export const methodRules: readonly Rule[] = [
     demands: "A request method that no revision has belongs to an extension, or is unknown to the other side",
     page: "basic",
     correct: meantMethod,
-    on: "message",
     *check({ method }) {
       if (method === undefined || methodAliases.has(method) || isProtocolMethod(method)) return;
       if (!method.startsWith("rpc.") && !method.startsWith("notifications/"))
@@ -41,7 +40,6 @@ export const methodRules: readonly Rule[] = [
     demands: "A notification method that no revision has belongs to an extension, or is ignored by the other side",
     page: "basic",
     correct: meantMethod,
-    on: "message",
     *check({ method }) {
       if (method === undefined || methodAliases.has(method) || known.has(method)) return;
       if (!method.startsWith("rpc.") && !isProtocolMethod(method))
@@ -60,7 +58,6 @@ export const methodRules: readonly Rule[] = [
       const isSent = meant !== undefined && sendersIn(revision, kind)[from].has(meant);
       return isSent ? replaced(node, "/method", JSON.stringify(meant)) : undefined;
     },
-    on: "message",
     *check({ method = "" }) {
       const meant = methodAliases.get(method);
       if (meant === undefined) return;
@@ -81,7 +78,6 @@ export const methodRules: readonly Rule[] = [
     page: byEra(negotiated.page, inSchema()),
     correct: ({ subject: { kind, method } }) =>
       kind === "ntf" || method === methods.ping ? { is: "nothing" } : undefined,
-    on: "message",
     *check(message, _session, revision) {
       const { kind, method, from } = message;
       if (method === undefined) return;

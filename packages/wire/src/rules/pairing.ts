@@ -7,10 +7,10 @@ import { otherSide } from "../recording/frame.js";
 import { inSchema, ofJsonRpc, onMessages } from "./citations.js";
 import { nothing, onlyRequestTo, put, replaced, waitingRequests, without } from "./corrections/edits.js";
 import { errorCode } from "./json-rpc.js";
-import type { Rule } from "./rule.js";
+import type { MessageRule } from "./rule.js";
 
 /** The rules on responses and their requests. */
-export const pairingRules: readonly Rule[] = [
+export const pairingRules: readonly MessageRule[] = [
   {
     id: "R-5",
     level: "must",
@@ -30,7 +30,6 @@ export const pairingRules: readonly Rule[] = [
       if (id !== undefined) return put(node, "/id", id);
       return waitingRequests(subject, otherSide(subject.from), session).length === 0 ? nothing() : undefined;
     },
-    on: "message",
     *check(message, session, revision) {
       const { pairing } = message.context;
       if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session, revision)) return;
@@ -66,7 +65,6 @@ export const pairingRules: readonly Rule[] = [
     page: (revision) =>
       revision.facts.httpBinding === "http+sse" ? ofJsonRpc("notification") : onMessages("notifications")(revision),
     correct: nothing,
-    on: "message",
     *check(message, session, revision) {
       const told = answeredNotification(message, session, revision);
       if (told === undefined) return;
@@ -88,7 +86,6 @@ export const pairingRules: readonly Rule[] = [
     page: (revision) =>
       revision.facts.errorId === "required" ? ofJsonRpc("response_object") : inSchema("jsonrpcerrorresponse")(revision),
     correct: ({ subject: { node, id } }) => (id === undefined ? put(node, "/id", "null") : without(node, "/id")),
-    on: "message",
     *check(message, session, revision) {
       const { facts, era } = revision;
       if (!isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined) return;

@@ -6,7 +6,7 @@ import { type Frame, otherSide } from "../recording/frame.js";
 import { byEra, isStateless, type PageOf } from "./citations.js";
 import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";
-import type { Rule } from "./rule.js";
+import type { MessageRule } from "./rule.js";
 
 /** A section on progress or cancellation: the stateless era counts both to the patterns. */
 const onPattern = (section: string): PageOf => byEra(`basic/utilities/${section}`, `basic/patterns/${section}`);
@@ -20,7 +20,7 @@ function otherType(token: unknown): string | number | undefined {
 }
 
 /** The rules on progress and cancellation of requests. */
-export const progressRules: readonly Rule[] = [
+export const progressRules: readonly MessageRule[] = [
   {
     id: "P-1",
     level: "must",
@@ -39,7 +39,6 @@ export const progressRules: readonly Rule[] = [
       if (token === undefined) return nothing();
       return others.length === 0 ? replaced(subject.node, "/params/progressToken", token) : undefined;
     },
-    on: "message",
     *check({ from, params, operation }, session) {
       const { progressToken } = params;
       if (operation !== undefined || !session.isWhole || progressToken === undefined) return;
@@ -62,7 +61,6 @@ export const progressRules: readonly Rule[] = [
     sentence: "MUST be unique across all active requests.",
     page: onProgress,
     correct: ({ subject, pointer, session }) => replaced(subject.node, pointer, unusedNumber(subject.from, session)),
-    on: "message",
     *check({ from, params, frame }, session, { era }) {
       const { progressToken } = metaOf(params);
       if (progressToken === undefined) return;
@@ -87,7 +85,6 @@ export const progressRules: readonly Rule[] = [
     sentence: "The `progress` value MUST increase with each notification, even if the total is unknown.",
     page: onProgress,
     correct: nothing,
-    on: "message",
     *check({ method, params, operation }) {
       if (operation !== undefined && isAfterAnswer(operation)) return; // P-4 reports it.
       const before = operation?.notices.findLast((notice) => notice.method === method);
@@ -106,7 +103,6 @@ export const progressRules: readonly Rule[] = [
     sentence: "Progress notifications MUST stop after completion",
     page: onPattern("progress#implementation-notes"),
     correct: nothing,
-    on: "message",
     *check({ operation }) {
       if (operation === undefined || !isAfterAnswer(operation)) return;
       yield {
@@ -130,7 +126,6 @@ export const progressRules: readonly Rule[] = [
       if (own === undefined) return nothing();
       return others.length === 0 ? replaced(subject.node, pointer, own.request.id) : undefined;
     },
-    on: "message",
     *check({ params, operation, frame }, { isWhole, isShared }) {
       if (params.requestId === undefined) return;
       const id = describeValue(params.requestId);
@@ -155,7 +150,6 @@ export const progressRules: readonly Rule[] = [
     doubt: "the response may have been sent before the cancellation arrived, which is assumed within a second",
     page: onCancellation,
     correct: nothing,
-    on: "message",
     *check({ operation, frame }, { isShared }) {
       const cancel = operation?.cancel;
       if (cancel === undefined || isShared || mayCross(cancel, frame)) return;
@@ -175,7 +169,6 @@ export const progressRules: readonly Rule[] = [
       "Server-sent cancellation notifications MUST reference a `subscriptions/listen` request, to terminate that subscription stream",
     page: "basic/patterns/cancellation#behavior-requirements",
     correct: nothing,
-    on: "message",
     *check({ params, operation }, { isWhole }) {
       if (isWhole && operation?.request.method !== methods.listen)
         yield { says: `${describeValue(params.requestId)} is no subscription`, pointer: "/params/requestId" };

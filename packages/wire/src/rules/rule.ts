@@ -151,6 +151,9 @@ interface RuleOn<On extends keyof Subjects> extends Requirement {
   readonly correct?: (faulty: Faulty<Subjects[On]>) => Correction | undefined;
 }
 
+/** A rule of a family whose rules are all on messages. */
+export type MessageRule = Omit<RuleOn<"message">, "on">;
+
 /** A rule of the protocol as data. */
 export type Rule = { readonly [On in keyof Subjects]: RuleOn<On> }[keyof Subjects];
 

@@ -2,13 +2,13 @@ import { checkShape, describeFault, isObject, metaKeys, type Revision } from "@p
 import type { WireMessage } from "../conversation/message.js";
 import { inSchema, ofSchema } from "./citations.js";
 import { firstThatKeeps, meantValues } from "./corrections/edits.js";
-import type { Finding, Rule } from "./rule.js";
+import type { Finding, MessageRule } from "./rule.js";
 
 type MessagePart = Parameters<typeof checkShape>[1];
 type ShapeFault = ReturnType<typeof checkShape>[number];
 
 /** The rules on the members of messages: presence, type and value. */
-export const shapeRules: readonly Rule[] = [
+export const shapeRules: readonly MessageRule[] = [
   {
     id: "M-5",
     level: "must",
@@ -18,7 +18,6 @@ export const shapeRules: readonly Rule[] = [
     sentence: ofSchema,
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     check: (message, _session, revision) => faultsOfParams(revision, "params", message, revision.requests),
   },
   {
@@ -30,7 +29,6 @@ export const shapeRules: readonly Rule[] = [
     sentence: ofSchema,
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     *check({ result, operation }, _session, revision) {
       const { method, from: sender } = operation?.request ?? {};
       if (result === undefined || method === undefined || sender === undefined) return;
@@ -47,7 +45,6 @@ export const shapeRules: readonly Rule[] = [
     sentence: ofSchema,
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     check: (message, _session, revision) => faultsOfParams(revision, "notification", message, revision.notifications),
   },
   {
@@ -61,7 +58,6 @@ export const shapeRules: readonly Rule[] = [
     sentence: ofSchema,
     page: inSchema(),
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     *check(message, _session, revision) {
       const error = message.member("error");
       if (isObject(error)) yield* faultsOf(revision, { of: "error" }, error, "error");

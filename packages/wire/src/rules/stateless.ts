@@ -13,10 +13,10 @@ import { isStateless } from "./citations.js";
 import { nothing, put, replaced, without } from "./corrections/edits.js";
 import { asInputRequest } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
-import type { Clause, Rule } from "./rule.js";
+import type { Clause, MessageRule } from "./rule.js";
 
 /** The rules on the metadata of requests and results in revisions without a handshake. */
-export const statelessRules: readonly Rule[] = [
+export const statelessRules: readonly MessageRule[] = [
   {
     id: "S-4",
     level: "must",
@@ -28,7 +28,6 @@ export const statelessRules: readonly Rule[] = [
     sentence: "Servers MUST NOT initiate JSON-RPC requests, and clients do not send JSON-RPC responses.",
     page: "basic/patterns",
     correct: ({ subject, session }) => asInputRequest(subject, session),
-    on: "message",
     *check({ method }) {
       if (!method?.startsWith("notifications/"))
         yield { says: `the server sends the request ${describeValue(method)}`, pointer: "/method" };
@@ -45,7 +44,6 @@ export const statelessRules: readonly Rule[] = [
     sentence: "The client MUST NOT write JSON-RPC responses.",
     page: "basic/transports/stdio#sending-messages",
     correct: nothing,
-    on: "message",
     *check() {
       yield { says: "the client sends a response" };
     },
@@ -63,7 +61,6 @@ export const statelessRules: readonly Rule[] = [
     page: "basic#resulttype",
     correct: ({ subject: { node, result }, pointer }) =>
       put(node, pointer, isObject(result?.inputRequests) ? '"input_required"' : '"complete"'),
-    on: "message",
     *check({ result, operation }) {
       if (result === undefined) return;
       const { resultType } = result;
@@ -95,7 +92,6 @@ export const statelessRules: readonly Rule[] = [
       if (pointer === "/params/_meta") return put(node, pointer, JSON.stringify(meta));
       return member === undefined ? without(node, pointer) : put(node, pointer, JSON.stringify(meta[member]));
     },
-    on: "message",
     *check(message) {
       const { method } = message;
       // Other rules report params that are not an object, and notifications with an id.
@@ -122,7 +118,6 @@ export const statelessRules: readonly Rule[] = [
       errorCode(subject) === specCodes.resourceNotFound
         ? replaced(subject.node, "/error/code", String(codes.resourceNotFound))
         : undefined,
-    on: "message",
     *check(message, _session, { codes }) {
       const code = errorCode(message);
       if (code === undefined) return;
@@ -143,7 +138,6 @@ export const statelessRules: readonly Rule[] = [
     applies: isStateless,
     sentence: "new implementations SHOULD NOT use codes from this sub-range at all",
     page: "basic#error-codes",
-    on: "message",
     *check(message) {
       const code = errorCode(message);
       if (code !== undefined && code >= -32_019 && code <= -32_000 && code !== specCodes.resourceNotFound)
@@ -161,7 +155,6 @@ export const statelessRules: readonly Rule[] = [
     sentence:
       "A server processes each request independently; no state should be inferred from previous requests, even those on the same connection or stream.",
     page: "basic#statelessness",
-    on: "message",
     *check({ params, frame }, session) {
       const before = session.operations.at(-1)?.request;
       if (frame.entry.req !== undefined || before === undefined) return;

@@ -3,13 +3,13 @@ import type { RecordedOperation, WireMessage } from "../conversation/message.js"
 import { metaOf } from "../conversation/operations.js";
 import { isStateless } from "./citations.js";
 import { before, nothing, put, replaced, waitingRequests } from "./corrections/edits.js";
-import type { Rule } from "./rule.js";
+import type { MessageRule } from "./rule.js";
 
 const page = "basic/patterns/subscriptions";
 const place = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
 /** The rules on the notifications of `subscriptions/listen`. */
-export const subscriptionRules: readonly Rule[] = [
+export const subscriptionRules: readonly MessageRule[] = [
   {
     id: "U-1",
     level: "must",
@@ -27,7 +27,6 @@ export const subscriptionRules: readonly Rule[] = [
         ? put(subject.node, place, open.request.id)
         : undefined;
     },
-    on: "message",
     *check(message, { isWhole }) {
       if (!isDelivered(message) || !isWhole) return;
       const id = metaOf(message.params)[metaKeys.subscriptionId];
@@ -52,7 +51,6 @@ export const subscriptionRules: readonly Rule[] = [
       const params = { notifications: request?.params.notifications, _meta: meta };
       return request && before(subject, { method: notifications.acknowledged, params });
     },
-    on: "message",
     *check(message, { isWhole }) {
       const operation = listening(message);
       if (!isDelivered(message) || operation === undefined || !isWhole) return;
@@ -72,7 +70,6 @@ export const subscriptionRules: readonly Rule[] = [
     sentence: "The server MUST NOT send notification types the client has not explicitly requested.",
     page: `${page}#opening-a-stream`,
     correct: nothing,
-    on: "message",
     *check(message) {
       const { method = "" } = message;
       const operation = listening(message);
@@ -95,7 +92,6 @@ export const subscriptionRules: readonly Rule[] = [
     sentence: "The final JSON-RPC response SHOULD terminate the stream.",
     page: "basic/transports/streamable-http#receiving-messages",
     correct: nothing,
-    on: "message",
     *check(message) {
       const answer = listening(message)?.answer;
       if (isDelivered(message) && answer !== undefined)
@@ -114,7 +110,6 @@ export const subscriptionRules: readonly Rule[] = [
       "The value is the JSON-RPC ID of the `subscriptions/listen` request that opened the stream (and equals this response's `id`).",
     page: "schema#subscriptionslistenresultmetaobject",
     correct: ({ subject, pointer }) => replaced(subject.node, pointer, subject.operation?.request.id),
-    on: "message",
     *check({ result, operation }) {
       if (result === undefined || operation === undefined) return;
       const id = metaOf(result)[metaKeys.subscriptionId];

@@ -16,7 +16,7 @@ import { inSchema, isStateless } from "./citations.js";
 import { firstThatKeeps, meantValues, renamed, replaced, sameWords, without } from "./corrections/edits.js";
 import { meantInputSchemas, meantTypes, structureInText } from "./corrections/meant-values.js";
 import { errorCode } from "./json-rpc.js";
-import type { Clause, Finding, Rule } from "./rule.js";
+import type { Clause, Finding, MessageRule } from "./rule.js";
 
 const namedTool = "`name`: Unique identifier for the tool";
 /** The clause on duplicate names. */
@@ -29,7 +29,7 @@ const uniqueName: Clause = {
 const describedSchema = "`inputSchema`: JSON Schema defining expected parameters";
 
 /** The rules on the definitions of tools, and on results that must conform to them. */
-export const toolRules: readonly Rule[] = [
+export const toolRules: readonly MessageRule[] = [
   {
     id: "T-1",
     level: "must",
@@ -41,7 +41,6 @@ export const toolRules: readonly Rule[] = [
     sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     *check(message, session) {
       const tool = calledTool(message, session);
       if (tool === undefined || !Object.hasOwn(message.result ?? {}, "structuredContent")) return;
@@ -58,7 +57,6 @@ export const toolRules: readonly Rule[] = [
     sentence: 'inputSchema: { … type: "object"; … }',
     page: inSchema("tool"),
     correct: (faulty) => firstThatKeeps(faulty, meantInputSchemas(faulty)),
-    on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
         const { inputSchema } = definition;
@@ -83,7 +81,6 @@ export const toolRules: readonly Rule[] = [
         : "Schemas MUST be valid according to their declared or default dialect",
     page: ({ facts }) => (facts.toolSchemas === "unnamed" ? "server/tools#tool" : "basic#schema-validation"),
     correct: (faulty) => firstThatKeeps(faulty, meantTypes(faulty)),
-    on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
         for (const name of ["inputSchema", "outputSchema"] as const) {
@@ -106,7 +103,6 @@ export const toolRules: readonly Rule[] = [
     sentence: "Servers MUST provide structured results that conform to this schema.",
     page: "server/tools#output-schema",
     correct: (faulty) => firstThatKeeps(faulty, structureInText(faulty)),
-    on: "message",
     *check(message, session) {
       const tool = calledTool(message, session);
       if (tool === undefined || !isObject(tool.definition.outputSchema)) return;
@@ -138,7 +134,6 @@ export const toolRules: readonly Rule[] = [
           : undefined,
       ]);
     },
-    on: "message",
     *check(message) {
       const seen = new Set<unknown>();
       for (const { definition, pointer } of listedIn(message)) {
@@ -169,7 +164,6 @@ export const toolRules: readonly Rule[] = [
       const meant = sameWords(names, tools.keys());
       return replaced(node, "/params/name", meant && JSON.stringify(meant));
     },
-    on: "message",
     *check({ params }, { tools, isWhole }) {
       if (tools.size === 0 || !isWhole) return;
       if (typeof params.name === "string" && !tools.has(params.name))
@@ -187,7 +181,6 @@ export const toolRules: readonly Rule[] = [
     sentence: describedSchema,
     page: "server/tools#tool",
     correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
-    on: "message",
     *check({ params }, { tools }) {
       const tool = tools.get(String(params.name));
       const { arguments: given = {} } = params;
@@ -209,7 +202,6 @@ export const toolRules: readonly Rule[] = [
         without(faulty.subject.node, faulty.pointer),
         without(faulty.subject.node, `${faulty.pointer}/x-mcp-header`),
       ]),
-    on: "message",
     *check(message) {
       for (const { definition, pointer } of listedIn(message)) {
         const mirrored = readMirroredParams(definition.inputSchema);
@@ -236,7 +228,6 @@ export const toolRules: readonly Rule[] = [
       const result = { content: [{ type: "text", text: error.message }], isError: true, ...type };
       return renamed(subject.node, "/error", "result", JSON.stringify(result));
     },
-    on: "message",
     *check(message) {
       if (errorCode(message) !== codes.internalError) return;
       const remedy = "throw a ToolError with a message for the model; the server's log has the thrown error";

@@ -5,7 +5,7 @@ import type { WireSession } from "../conversation/session.js";
 import { isHandshake, isStateless } from "./citations.js";
 import { nothing, replaced, without } from "./corrections/edits.js";
 import { lastCursor } from "./corrections/meant-values.js";
-import type { Clause, Rule } from "./rule.js";
+import type { Clause, MessageRule } from "./rule.js";
 
 const lists: readonly string[] = [
   methods.listTools,
@@ -16,7 +16,7 @@ const lists: readonly string[] = [
 ];
 
 /** The rules on pages of lists, and on log messages. */
-export const utilityRules: readonly Rule[] = [
+export const utilityRules: readonly MessageRule[] = [
   {
     id: "G-1",
     level: "must",
@@ -31,7 +31,6 @@ export const utilityRules: readonly Rule[] = [
     page: "server/utilities/pagination#implementation-guidelines",
     correct: ({ subject, pointer, session }) =>
       replaced(subject.node, pointer, lastCursor(subject, session)) ?? without(subject.node, pointer),
-    on: "message",
     *check({ params }, { cursors, isWhole }) {
       const { cursor } = params;
       if (typeof cursor !== "string" || !isWhole) return;
@@ -51,7 +50,6 @@ export const utilityRules: readonly Rule[] = [
     sentence: "The server MUST NOT emit `notifications/message` for a request that does not include this field.",
     page: "server/utilities/logging#per-request-log-level",
     correct: nothing,
-    on: "message",
     *check(message, session) {
       const { params } = message;
       if (!session.isWhole) return;
@@ -78,7 +76,6 @@ export const utilityRules: readonly Rule[] = [
     sentence: "To configure the minimum log level, clients MAY send a `logging/setLevel` request:",
     page: "server/utilities/logging#setting-log-level",
     correct: nothing,
-    on: "message",
     *check({ params }, { logLevel }) {
       if (logLevel === undefined) return;
       const level = severity(params.level);
