@@ -127,7 +127,7 @@ export const jsonRpcRules: readonly MessageRule[] = [
           pointer: "/result",
           by: resultObject,
         };
-      if (message.member("error") !== undefined && message.method === undefined) yield* checkError(message);
+      if (message.member("error") !== undefined) yield* checkError(message);
     },
   },
   {
@@ -160,8 +160,8 @@ export const jsonRpcRules: readonly MessageRule[] = [
     },
     *check(message) {
       const params = message.member("params");
-      if (params === undefined || isObject(params) || !isCall(message)) return;
-      yield { says: `params must be an object, got ${describeValue(params)}`, pointer: "/params" };
+      if (params !== undefined && !isObject(params))
+        yield { says: `params must be an object, got ${describeValue(params)}`, pointer: "/params" };
     },
   },
   {
@@ -173,7 +173,7 @@ export const jsonRpcRules: readonly MessageRule[] = [
     sentence: "method: string;",
     page: inSchema("jsonrpcrequest"),
     *check(message) {
-      if (isCall(message) && message.method === undefined)
+      if (message.method === undefined)
         yield { says: `method must be a string, got ${describeValue(message.member("method"))}`, pointer: "/method" };
     },
   },
@@ -272,10 +272,6 @@ export function errorCode(message: WireMessage): number | undefined {
   const error = message.member("error");
   const code = isObject(error) ? error.code : undefined;
   return typeof code === "number" && Number.isInteger(code) ? code : undefined;
-}
-
-function isCall({ kind }: WireMessage): boolean {
-  return kind === "req" || kind === "ntf";
 }
 
 /** Whether a value is an integer. `1e400` overflows a double but is still an integer; only fractions are rejected. */

@@ -175,8 +175,8 @@ export const lifecycleRules: readonly MessageRule[] = [
     applies: isHandshake,
     page: "basic/lifecycle#version-negotiation",
     *check(message) {
-      const place = message.kind === "res" ? versionPlace(message) : undefined;
-      const asked = place && message.operation?.request.params.protocolVersion;
+      const place = versionPlace(message);
+      const asked = message.operation?.request.params.protocolVersion;
       if (place === undefined || asked === place.version) return;
       yield {
         says: `the client asked for ${describeValue(asked)}, and the server has answered ${describeValue(place.version)}`,
@@ -191,13 +191,11 @@ function skipsHandshake({ from, method, revision }: WireMessage): boolean {
 }
 
 /** The version that a side must have meant: by another name, the requested one, or the newest with a handshake. */
-function meantVersion({ kind, params, result, operation }: WireMessage): string | undefined {
-  const named = kind === "req" ? params.protocolVersion : result?.protocolVersion;
-  const asked = kind === "res" ? operation?.request.params.protocolVersion : undefined;
+function meantVersion(message: WireMessage): string | undefined {
+  const { version: named = "" } = versionPlace(message) ?? {};
+  const asked = message.kind === "res" ? message.operation?.request.params.protocolVersion : undefined;
   const [newest] = handshakeVersions;
-  const alias = typeof named === "string" ? versionAliases.get(named) : undefined;
-  const isStateless = typeof named === "string" && revisionOf(named)?.era === "stateless";
-  const possible = [alias, asked, isStateless ? newest : undefined];
+  const possible = [versionAliases.get(named), asked, revisionOf(named)?.era === "stateless" ? newest : undefined];
   const meant = possible.find((each) => typeof each === "string" && revisionOf(each)?.era === "handshake");
   return meant === undefined ? undefined : JSON.stringify(meant);
 }
@@ -205,14 +203,10 @@ function meantVersion({ kind, params, result, operation }: WireMessage): string 
 /** The place of the version in `initialize` or in its result. */
 function versionPlace({
   kind,
-  method,
   params,
   result,
-  operation,
 }: WireMessage): { readonly version: string; readonly pointer: string } | undefined {
-  const isOffer = kind === "req" && method === methods.initialize;
-  const isAnswer = kind === "res" && operation?.request.method === methods.initialize;
-  const version = isOffer ? params.protocolVersion : isAnswer ? result?.protocolVersion : undefined;
-  if (typeof version !== "string") return undefined;
-  return { version, pointer: `/${isOffer ? "params" : "result"}/protocolVersion` };
+  const [holder, name] = kind === "req" ? [params, "params"] : [result, "result"];
+  const version = holder?.protocolVersion;
+  return typeof version === "string" ? { version, pointer: `/${name}/protocolVersion` } : undefined;
 }

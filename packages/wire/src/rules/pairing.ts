@@ -32,7 +32,8 @@ export const pairingRules: readonly MessageRule[] = [
     },
     *check(message, session, revision) {
       const { pairing } = message.context;
-      if (pairing === undefined || pairing.is === "answer" || namesNothing(message, session, revision)) return;
+      if (pairing === undefined || pairing.is === "answer") return;
+      if (answeredNotification(message, session, revision) !== undefined) return; // Another rule reports it.
       const id = escapeControls(message.id ?? "");
       const at = { pointer: "/id" };
       if (hasNoId(message)) {
@@ -88,7 +89,7 @@ export const pairingRules: readonly MessageRule[] = [
     correct: ({ subject: { node, id } }) => (id === undefined ? put(node, "/id", "null") : without(node, "/id")),
     *check(message, session, revision) {
       const { facts, era } = revision;
-      if (!isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined) return;
+      if (!hasNoId(message) || answeredNotification(message, session, revision) !== undefined) return;
       // A request of the other era may come from another client, with which the server has negotiated nothing.
       const { exchange } = message.context;
       if (exchange !== undefined && (spokenIn(exchange)?.era ?? era) !== era) return;
@@ -112,15 +113,6 @@ function answersInVain(message: WireMessage, session: WireSession, revision: Rev
   const told = notificationBefore(message, session);
   const orTold = told === undefined ? "" : `; nor may it answer the notification in frame ${told.frame.n}`;
   return `answers no request${orTold}`;
-}
-
-/** Whether a response names no request because it answers none: another rule reports it. */
-function namesNothing(message: WireMessage, session: WireSession, revision: Revision): boolean {
-  return isErrorToNothing(message) || answeredNotification(message, session, revision) !== undefined;
-}
-
-function isErrorToNothing(message: WireMessage): boolean {
-  return message.kind === "err" && hasNoId(message);
 }
 
 function hasNoId({ id }: WireMessage): boolean {
@@ -157,8 +149,7 @@ function answeredCancellation({ id, from }: WireMessage, session: WireSession): 
 /** The notification that a response without an id may be meant for: the last one, if each open request was sent after it. */
 function notificationBefore(message: WireMessage, session: WireSession): WireMessage | undefined {
   const { kind, frame, from } = message;
-  if ((kind !== "res" && kind !== "err") || !hasNoId(message) || message.context.pairing?.is === "answer")
-    return undefined;
+  if (!hasNoId(message) || message.context.pairing?.is === "answer") return undefined;
   const side = otherSide(from);
   const told = session.lastNotification[side];
   if (told === undefined || (session.notificationAnswers.get(told) ?? message) !== message) return undefined;

@@ -1,9 +1,8 @@
 // The limits of model providers on the definition of a tool. A host passes definitions on to a model; a provider that refuses one
 // usually refuses the whole request. Each line has the page of the provider, or the report with the error message of its API.
 
-import { describeValue, isObject, type JsonObject, pointerToken } from "@parlance/mcp/protocol";
-import type { WireMessage } from "../conversation/message.js";
-import type { Finding, Rule } from "./rule.js";
+import { describeValue, isObject, type JsonObject, methods, pointerToken } from "@parlance/mcp/protocol";
+import type { Rule } from "./rule.js";
 import { listedIn } from "./tools.js";
 
 /** One limit of one provider. */
@@ -141,10 +140,11 @@ export const portabilityRules: readonly Rule[] = limits.map(
     level: "may",
     party: "server",
     kinds: ["res"],
+    methods: [methods.listTools],
     demands: `${provider}: ${demands}`,
     page,
     on: "message",
-    *check(message: WireMessage): Iterable<Finding> {
+    *check(message) {
       for (const { definition, pointer } of listedIn(message))
         for (const { what, pointer: place } of refused(definition))
           yield {

@@ -240,23 +240,18 @@ function hasStructure({ facts }: Revision): boolean {
   return facts.structuredContent !== "none";
 }
 
-/** The tool whose outputSchema a result must conform to; undefined for a failure, which need not. */
-function calledTool({ kind, result, operation }: WireMessage, { tools }: WireSession): ListedTool | undefined {
-  const request = operation?.request;
-  if (kind !== "res" || result === undefined || request?.method !== methods.callTool) return undefined;
+/** The tool whose outputSchema the result of a call must conform to; undefined for a failure, which need not. */
+function calledTool({ result, operation }: WireMessage, { tools }: WireSession): ListedTool | undefined {
+  if (result === undefined) return undefined;
   const { resultType = "complete", isError, task } = result;
   if (resultType !== "complete" || isError === true || isObject(task)) return undefined;
-  return tools.get(request.names ?? "");
+  return tools.get(operation?.request.names ?? "");
 }
 
-/** The definitions of tools in a result, with the pointers to them. */
-export function* listedIn({
-  kind,
-  result,
-  operation,
-}: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
-  if (kind !== "res" || operation?.request.method !== methods.listTools || !Array.isArray(result?.tools)) return;
-  for (const [index, definition] of (result.tools as readonly unknown[]).entries())
+/** The definitions of tools in a result of `tools/list`, with the pointers to them. */
+export function* listedIn({ result }: WireMessage): Iterable<{ definition: JsonObject; pointer: string }> {
+  const tools: readonly unknown[] = Array.isArray(result?.tools) ? result.tools : [];
+  for (const [index, definition] of tools.entries())
     if (isObject(definition)) yield { definition, pointer: `/result/tools/${index}` };
 }
 
