@@ -169,29 +169,17 @@ class Scanner {
 
   #value(): JsonNode {
     const code = this.#bytes[this.#at];
-    if (code === openBrace) return this.#nested(() => this.#object());
-    if (code === openBracket) return this.#nested(() => this.#array());
+    if (code === openBrace) return this.#object();
+    if (code === openBracket) return this.#array();
     if (code === quote) return this.#string();
     if (code === 0x2d || (code !== undefined && code >= 0x30 && code <= 0x39)) return this.#number();
     return this.#word(code);
   }
 
-  #nested(read: () => JsonNode): JsonNode {
-    if (this.#depth === deepest) throw this.#unexpected(`at most ${deepest} levels`);
-    this.#depth += 1;
-    const node = read();
-    this.#depth -= 1;
-    return node;
-  }
-
   #object(): JsonNode {
     const start = this.#at;
     const members: JsonMember[] = [];
-    this.#at += 1;
-    this.#space();
-    if (this.#take(closeBrace)) return { kind: "object", start, end: this.#at, members };
-    do {
-      this.#space();
+    this.#list(closeBrace, () => {
       if (this.#bytes[this.#at] !== quote) throw this.#unexpected("the name of a member");
       const name = this.#string();
       this.#space();
@@ -199,25 +187,32 @@ class Scanner {
       this.#space();
       const key = stringOf(name, this.#bytes);
       members.push({ key, keyStart: name.start, keyEnd: name.end, value: this.#value() });
-      this.#space();
-    } while (this.#take(comma));
-    if (!this.#take(closeBrace)) throw this.#unexpected('"," or "}"');
+    });
     return { kind: "object", start, end: this.#at, members };
   }
 
   #array(): JsonNode {
     const start = this.#at;
     const elements: JsonNode[] = [];
+    this.#list(closeBracket, () => elements.push(this.#value()));
+    return { kind: "array", start, end: this.#at, elements };
+  }
+
+  /** Reads what is in brackets, item by item, and both brackets. */
+  #list(close: number, readItem: () => void): void {
+    if (this.#depth === deepest) throw this.#unexpected(`at most ${deepest} levels`);
+    this.#depth += 1;
     this.#at += 1;
     this.#space();
-    if (this.#take(closeBracket)) return { kind: "array", start, end: this.#at, elements };
-    do {
-      this.#space();
-      elements.push(this.#value());
-      this.#space();
-    } while (this.#take(comma));
-    if (!this.#take(closeBracket)) throw this.#unexpected('"," or "]"');
-    return { kind: "array", start, end: this.#at, elements };
+    if (!this.#take(close)) {
+      do {
+        this.#space();
+        readItem();
+        this.#space();
+      } while (this.#take(comma));
+      if (!this.#take(close)) throw this.#unexpected(`"," or "${String.fromCharCode(close)}"`);
+    }
+    this.#depth -= 1;
   }
 
   #string(): JsonNode {
