@@ -19,11 +19,12 @@ export interface SarifTool {
   readonly version: string;
 }
 
+/** A rule as SARIF writes it. */
 interface SarifRule {
   readonly id: string;
-  readonly says: string;
+  readonly shortDescription: { readonly text: string };
   /** The sentence that demands it. */
-  readonly quotes?: string | undefined;
+  readonly fullDescription?: { readonly text: string };
   readonly helpUri?: string;
 }
 
@@ -37,12 +38,12 @@ interface SarifResult {
 }
 
 const ownRules = {
-  pending: { id: "pending", says: "A request has an answer" },
-  crash: { id: "crash", says: "A server does not crash" },
-  empty: { id: "empty", says: "Something was recorded" },
-  gap: { id: "gap", says: "The recorder has written everything" },
-  damage: { id: "damage", says: "The recording can be read" },
-  expect: { id: "expect", says: "What was expected of the recording holds" },
+  pending: { id: "pending", shortDescription: { text: "A request has an answer" } },
+  crash: { id: "crash", shortDescription: { text: "A server does not crash" } },
+  empty: { id: "empty", shortDescription: { text: "Something was recorded" } },
+  gap: { id: "gap", shortDescription: { text: "The recorder has written everything" } },
+  damage: { id: "damage", shortDescription: { text: "The recording can be read" } },
+  expect: { id: "expect", shortDescription: { text: "What was expected of the recording holds" } },
 } as const satisfies Readonly<Record<string, SarifRule>>;
 
 /**
@@ -65,7 +66,7 @@ export function sarifOf(
 ): SarifLog {
   const results = resultsOf(report);
   const rules = [...new Map(results.map(({ rule }) => [rule.id, rule])).values()];
-  const driver = { ...tool, rules: rules.map(ruleValue) };
+  const driver = { ...tool, rules };
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -102,26 +103,15 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
     ...expectations
       .filter(({ holds }) => !holds)
       .map((result): SarifResult => {
-        return {
-          rule: ownRules.expect,
-          level: "error",
-          text: `${result.expectation.text}: ${wording.expectation(result)}`,
-        };
+        const text = `${result.expectation.text}: ${wording.expectation(result)}`;
+        return { rule: ownRules.expect, level: "error", text };
       }),
   ];
 }
 
-function protocolRule({ rule: { id, demands }, sentence, spec }: Verdict): SarifRule {
-  return { id, says: demands, quotes: sentence, helpUri: spec };
-}
-
-function ruleValue({ id, says, quotes, helpUri }: SarifRule): object {
-  return {
-    id,
-    shortDescription: { text: says },
-    ...(quotes === undefined ? {} : { fullDescription: { text: quotes } }),
-    ...(helpUri === undefined ? {} : { helpUri }),
-  };
+function protocolRule({ rule: { id, demands }, sentence, spec: helpUri }: Verdict): SarifRule {
+  const quoted = sentence === undefined ? {} : { fullDescription: { text: sentence } };
+  return { id, shortDescription: { text: demands }, ...quoted, helpUri };
 }
 
 function resultValue(result: SarifResult, rules: readonly SarifRule[], uri: string): object {
