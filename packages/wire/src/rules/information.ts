@@ -1,9 +1,9 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods, pointerToken } from "@parlance/mcp/protocol";
-import { type JsonNode, literalOf, nodeAt } from "../json/json-node.js";
+import { type JsonNode, literalOf, nodeAt, stringOf } from "../json/json-node.js";
 import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
-import { membersAround, replaced } from "./corrections/edits.js";
+import { membersAround, replaced, without } from "./corrections/edits.js";
 import type { Correction, Finding, FrameReading, Rule } from "./rule.js";
 
 /** Notes on facts that break no rule, but help to find a fault. */
@@ -111,11 +111,7 @@ export const informationRules: readonly Rule[] = [
 /** The text without the first of two members with a name; undefined if it occurs more often. */
 function withoutFirst(root: JsonNode, pointer: string): Correction | undefined {
   const { members, key } = membersAround(root, pointer);
-  const [first, , ...others] = members.filter((each) => each.key === key);
-  const after = first && members[members.indexOf(first) + 1];
-  return after === undefined || others.length > 0
-    ? undefined
-    : { is: "text", start: first?.keyStart ?? 0, end: after.keyStart, text: "" };
+  return members.filter((each) => each.key === key).length > 2 ? undefined : without(root, pointer);
 }
 
 /** Whether two literals are the same number, digit by digit. */
@@ -170,19 +166,14 @@ function findings({ frame, json }: FrameReading, look: Look): readonly Finding[]
 
 const nothing: readonly Finding[] = [];
 
-const repeatedNames: Look = (node) => {
-  if (node.kind !== "object" || node.members.length < 2) return nothing;
+const repeatedNames: Look = function* (node) {
+  if (node.kind !== "object") return;
   const seen = new Set<string>();
-  return node.members.flatMap(({ key, keyStart, value }) => {
-    if (!seen.has(key)) seen.add(key);
-    else
-      return {
-        says: `the name ${quoted(key)} occurred here before`,
-        token: key,
-        range: [keyStart, value.end] as const,
-      };
-    return [];
-  });
+  for (const { key, keyStart, value } of node.members) {
+    if (seen.has(key))
+      yield { says: `the name ${quoted(key)} occurred here before`, token: key, range: [keyStart, value.end] };
+    seen.add(key);
+  }
 };
 
 /** The maximum number of digits at which every integer is exact in a double. */
@@ -202,16 +193,13 @@ function isSmallInteger({ start, end }: JsonNode, bytes: Uint8Array): boolean {
   return true;
 }
 
-const halfPair: Look = (node, bytes) => {
+const halfPair: Look = function* (node, bytes) {
   if (node.kind === "object") {
-    const broken = node.members.filter(({ key }) => surrogate.test(key));
-    return broken.map(({ key, keyStart, keyEnd }) => {
-      return { says: "the name has half of a surrogate pair", token: key, range: [keyStart, keyEnd] as const };
-    });
-  }
-  if (node.kind !== "string" || !hasEscape(node, bytes)) return nothing;
-  if (!surrogate.test(JSON.parse(literalOf(node, bytes)) as string)) return nothing;
-  return [{ says: "the string has half of a surrogate pair", range: [node.start, node.end] }];
+    for (const { key, keyStart, keyEnd } of node.members)
+      if (surrogate.test(key))
+        yield { says: "the name has half of a surrogate pair", token: key, range: [keyStart, keyEnd] };
+  } else if (node.kind === "string" && hasEscape(node, bytes) && surrogate.test(stringOf(node, bytes)))
+    yield { says: "the string has half of a surrogate pair", range: [node.start, node.end] };
 };
 
 function hasEscape({ start, end }: JsonNode, bytes: Uint8Array): boolean {
