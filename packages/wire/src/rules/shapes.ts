@@ -2,33 +2,34 @@ import { checkShape, describeFault, isObject, metaKeys, type Revision } from "@p
 import type { WireMessage } from "../conversation/message.js";
 import { inSchema, ofSchema } from "./citations.js";
 import { firstThatKeeps, meantValues } from "./corrections/edits.js";
-import type { Finding, MessageRule } from "./rule.js";
+import type { Faulty, Finding, MessageRule } from "./rule.js";
 
 type MessagePart = Parameters<typeof checkShape>[1];
 type ShapeFault = ReturnType<typeof checkShape>[number];
+
+/** What the rules on shapes share: each part must match its declaration in the schema. */
+const ofShape = {
+  level: "must",
+  party: "either",
+  sentence: ofSchema,
+  page: inSchema(),
+  correct: (faulty: Faulty<WireMessage>) => firstThatKeeps(faulty, meantValues(faulty)),
+} as const;
 
 /** The rules on the members of messages: presence, type and value. */
 export const shapeRules: readonly MessageRule[] = [
   {
     id: "M-5",
-    level: "must",
-    party: "either",
+    ...ofShape,
     kinds: ["req"],
     demands: "The params of a request match the schema",
-    sentence: ofSchema,
-    page: inSchema(),
-    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     check: (message, _session, revision) => faultsOfParams(revision, "params", message, revision.requests),
   },
   {
     id: "M-6",
-    level: "must",
-    party: "either",
+    ...ofShape,
     kinds: ["res"],
     demands: "A result matches the schema",
-    sentence: ofSchema,
-    page: inSchema(),
-    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     *check({ result, operation }, _session, revision) {
       const { method, from: sender } = operation?.request ?? {};
       if (result === undefined || method === undefined || sender === undefined) return;
@@ -38,26 +39,18 @@ export const shapeRules: readonly MessageRule[] = [
   },
   {
     id: "M-7",
-    level: "must",
-    party: "either",
+    ...ofShape,
     kinds: ["ntf"],
     demands: "The params of a notification match the schema",
-    sentence: ofSchema,
-    page: inSchema(),
-    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     check: (message, _session, revision) => faultsOfParams(revision, "notification", message, revision.notifications),
   },
   {
     id: "M-8",
-    level: "must",
-    party: "either",
+    ...ofShape,
     kinds: ["err"],
     demands: "The data of an error match the schema of its code",
     applies: ({ codes }) =>
       codes.urlElicitationRequired !== undefined || codes.unsupportedProtocolVersion !== undefined,
-    sentence: ofSchema,
-    page: inSchema(),
-    correct: (faulty) => firstThatKeeps(faulty, meantValues(faulty)),
     *check(message, _session, revision) {
       const error = message.member("error");
       if (isObject(error)) yield* faultsOf(revision, { of: "error" }, error, "error");
