@@ -83,7 +83,8 @@ export class Judge {
   exchange(judged: Subject<HttpExchange>): readonly Verdict[] {
     const { request, response, signIn } = judged.subject;
     const inForce = rulesFor(signIn, this.#of(judged.revision).exchange);
-    return verdictsOf(inForce, judged, ({ party = "client" }) => {
+    return verdictsOf(inForce, judged, (finding, rule) => {
+      const { party = rule.party === "server" ? "server" : "client" } = finding;
       const { n } = party === "server" && response !== undefined ? response : request;
       return { party, n, pointer: undefined, range: undefined };
     });
@@ -185,16 +186,16 @@ function rangeIn({ bytes }: Frame, { root }: JsonText, pointer: string | undefin
   return root === undefined || pointer === undefined ? [0, bytes.length] : rangeOf(root, pointer);
 }
 
-/** Applies rules to their subject. `placeOf` completes a finding. */
+/** Applies rules to their subject. `placeOf` completes a finding of a rule. */
 function verdictsOf<Of>(
   rules: readonly (Rule & { readonly check: Check<Of> })[],
   { subject, session, revision }: Subject<Of>,
-  placeOf: (finding: Finding) => Placed,
+  placeOf: (finding: Finding, rule: Rule) => Placed,
 ): readonly Verdict[] {
   const verdicts: Verdict[] = [];
   for (const rule of rules)
     for (const finding of rule.check(subject, session, revision))
-      verdicts.push({ ...common(rule, finding, revision), ...placeOf(finding) });
+      verdicts.push({ ...common(rule, finding, revision), ...placeOf(finding, rule) });
   return verdicts;
 }
 

@@ -45,7 +45,6 @@ export const httpHeaderRules: readonly Rule[] = [
       const missing = (method === "POST" ? [json, eventStream] : [eventStream]).filter((type) => !takes(accept, type));
       if (missing.length > 0)
         yield {
-          party: "client",
           says: `Accept does not list ${missing.join(" and ")}`,
           header: "accept",
           ...(method === "GET" && { by: listening }),
@@ -71,7 +70,7 @@ export const httpHeaderRules: readonly Rule[] = [
       if (!isMcp(exchange) || session.http.isLegacy || request.method === "OPTIONS") return;
       if (headerOf(request, mcpHeaders.protocolVersion) !== undefined || !needsVersion(exchange, session, revision))
         return;
-      yield { party: "client", says: "MCP-Protocol-Version is missing", header: mcpHeaders.protocolVersion };
+      yield { says: "MCP-Protocol-Version is missing", header: mcpHeaders.protocolVersion };
     },
   },
   {
@@ -124,7 +123,7 @@ export const httpHeaderRules: readonly Rule[] = [
         const header = headerOf(request, param.header);
         if (isMirrored(param, message.params.arguments, header)) continue;
         const says = `${param.header} ${header === undefined ? "is missing" : "differs from the argument"}`;
-        yield { party: "client", says, header: param.header.toLowerCase() };
+        yield { says, header: param.header.toLowerCase() };
       }
     },
   },
@@ -145,7 +144,7 @@ export const httpHeaderRules: readonly Rule[] = [
       const named = headerOf(request, mcpHeaders.session);
       // A session that the server does not know is another fault, which the server reports.
       if (named !== undefined || response?.status === 404) return;
-      yield { party: "client", says: "Mcp-Session-Id is missing", header: mcpHeaders.session };
+      yield { says: "Mcp-Session-Id is missing", header: mcpHeaders.session };
     },
   },
   {
@@ -163,13 +162,10 @@ export const httpHeaderRules: readonly Rule[] = [
       const status = response?.status ?? 404;
       if (ended === undefined || request.n < ended.n || headerOf(request, mcpHeaders.session) === undefined) return;
       if (!isSent(request, messages) || isOtherwiseRefused(status)) return;
-      if (ended.by === "DELETE")
-        yield {
-          party: "server",
-          says: `the status must be 404, got ${status}: the session was deleted in frame ${ended.n}`,
-        };
-      else if (status >= 400)
-        yield { party: "server", says: `the status must be 404, got ${status}: it was in frame ${ended.n}` };
+      const isDeleted = ended.by === "DELETE";
+      const before = isDeleted ? "the session was deleted" : "it was";
+      if (isDeleted || status >= 400)
+        yield { says: `the status must be 404, got ${status}: ${before} in frame ${ended.n}` };
     },
   },
   {
@@ -204,7 +200,7 @@ export const httpHeaderRules: readonly Rule[] = [
     *check({ response }) {
       const id = response && headerOf(response, mcpHeaders.session);
       if (id !== undefined && !/^[\x21-\x7e]+$/.test(id))
-        yield { party: "server", says: `Mcp-Session-Id is ${describeValue(id)}`, header: mcpHeaders.session };
+        yield { says: `Mcp-Session-Id is ${describeValue(id)}`, header: mcpHeaders.session };
     },
   },
   {
@@ -221,11 +217,7 @@ export const httpHeaderRules: readonly Rule[] = [
       const { request, messages } = exchange;
       const type = headerOf(request, "content-type");
       if (request.method !== "POST" || messages.length === 0 || mediaType(type) === json) return;
-      yield {
-        party: "client",
-        says: `Content-Type should be ${json}, got ${describeValue(type)}`,
-        header: "content-type",
-      };
+      yield { says: `Content-Type should be ${json}, got ${describeValue(type)}`, header: "content-type" };
     },
   },
 ];
@@ -294,5 +286,5 @@ function* compare(header: string, told: string | undefined, said: unknown): Iter
     told === undefined
       ? `${header} is missing`
       : `${header} is ${describeValue(told)}, and the body has ${describeValue(said)}`;
-  yield { party: "client", says, header, ...(told !== undefined && { by: sameValue }) };
+  yield { says, header, ...(told !== undefined && { by: sameValue }) };
 }

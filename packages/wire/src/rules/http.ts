@@ -55,7 +55,7 @@ export const httpRules: readonly Rule[] = [
       const origin = headerOf(exchange.request, "origin");
       const host = headerOf(exchange.request, "host");
       if (origin === undefined || !isTaken(exchange) || isSameHost(origin, host)) return;
-      yield { party: "server", says: `a page of ${describeValue(origin)} is answered`, header: "origin" };
+      yield { says: `a page of ${describeValue(origin)} is answered`, header: "origin" };
     },
   },
   {
@@ -69,7 +69,7 @@ export const httpRules: readonly Rule[] = [
     on: "exchange",
     *check(exchange, { isWhole }) {
       if (exchange.request.method !== "POST" || !isMcp(exchange) || !isWhole) return;
-      if (exchange.frames.every(({ from }) => from !== "client")) yield { party: "client", says: "the body is empty" };
+      if (exchange.frames.every(({ from }) => from !== "client")) yield { says: "the body is empty" };
     },
   },
   {
@@ -86,7 +86,7 @@ export const httpRules: readonly Rule[] = [
       const { request, response } = exchange;
       if (request.method !== "POST" || !asksNothing(exchange) || session.http.isLegacy) return;
       if (isTaken(exchange) && response?.status !== 202)
-        yield { party: "server", says: `the status must be 202, got ${response?.status}` };
+        yield { says: `the status must be 202, got ${response?.status}` };
     },
   },
   {
@@ -133,7 +133,6 @@ export const httpRules: readonly Rule[] = [
       const got = headerOf(response, "content-type");
       if (!expected.includes(mediaType(got)))
         yield {
-          party: "server",
           says: `Content-Type must be ${expected.join(" or ")}, got ${describeValue(got)}`,
           header: "content-type",
         };

@@ -76,7 +76,7 @@ export interface Finding {
   readonly header?: string;
   /** The clause that it rests on, if it is not that of its rule. */
   readonly by?: Clause;
-  /** The party at fault, if it is not the sender. Required for an exchange, which has two sides. */
+  /** The party at fault. Default: the sender; for an exchange, which has two sides, the party of the rule. */
   readonly party?: Party;
 }
 

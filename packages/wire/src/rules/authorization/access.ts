@@ -52,7 +52,7 @@ export const accessRules: readonly Rule[] = [
       const { response } = exchange;
       if (response?.status !== 401 || !isMcp(exchange)) return;
       if (headerOf(response, "www-authenticate") === undefined)
-        yield { party: "server", says: "the 401 has no WWW-Authenticate", header: "www-authenticate" };
+        yield { says: "the 401 has no WWW-Authenticate", header: "www-authenticate" };
     },
   },
   {
@@ -71,7 +71,7 @@ export const accessRules: readonly Rule[] = [
     on: "exchange",
     *check(exchange) {
       if (isMcp(exchange) && tokenParameter.test(exchange.request.url ?? ""))
-        yield { party: "client", says: "the URL has the parameter access_token" };
+        yield { says: "the URL has the parameter access_token" };
     },
   },
   {
@@ -91,7 +91,7 @@ export const accessRules: readonly Rule[] = [
       const challenge = headerOf(response, "www-authenticate") ?? "";
       if (!/\berror\s*=\s*"?insufficient_scope\b/i.test(challenge)) return;
       if (!/[\s,]scope\s*=\s*(?:"\s*[^"\s]|[^\s",])/i.test(challenge))
-        yield { party: "server", says: "the challenge names no scope", header: "www-authenticate" };
+        yield { says: "the challenge names no scope", header: "www-authenticate" };
     },
   },
 ];

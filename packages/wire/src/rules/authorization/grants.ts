@@ -78,7 +78,7 @@ export const grantRules: readonly Rule[] = [
     *check({ request: { url = "" } }, { signIns: { metadata } }) {
       if (metadata === undefined || !isEndpoint(metadata.authorization_endpoint, url)) return;
       if (metadata.code_challenge_methods_supported === undefined)
-        yield { party: "client", says: "its metadata has no `code_challenge_methods_supported`" };
+        yield { says: "its metadata has no `code_challenge_methods_supported`" };
     },
   },
   {
@@ -99,9 +99,9 @@ export const grantRules: readonly Rule[] = [
       const parameters = requestParameters(exchange);
       if (parameters === undefined) return;
       const method = parameters.get("code_challenge_method") ?? "plain";
-      if (!parameters.has("code_challenge")) yield { party: "client", says: "`code_challenge` is missing" };
+      if (!parameters.has("code_challenge")) yield { says: "`code_challenge` is missing" };
       else if (method !== "S256" && hasChallengedScopes(revision))
-        yield { party: "client", says: `the method is ${describeValue(method)}, expected S256`, by: strongMethod };
+        yield { says: `the method is ${describeValue(method)}, expected S256`, by: strongMethod };
     },
   },
   {
@@ -115,8 +115,7 @@ export const grantRules: readonly Rule[] = [
     page: `${authorization}#resource-parameter-implementation`,
     on: "exchange",
     *check(exchange) {
-      if (requestParameters(exchange)?.has("resource") === false)
-        yield { party: "client", says: "`resource` is missing" };
+      if (requestParameters(exchange)?.has("resource") === false) yield { says: "`resource` is missing" };
     },
   },
   {
@@ -130,7 +129,7 @@ export const grantRules: readonly Rule[] = [
     page: onSecurity("open-redirection"),
     on: "exchange",
     *check(exchange) {
-      if (requestParameters(exchange)?.has("state") === false) yield { party: "client", says: "`state` is missing" };
+      if (requestParameters(exchange)?.has("state") === false) yield { says: "`state` is missing" };
     },
   },
   {
@@ -149,7 +148,7 @@ export const grantRules: readonly Rule[] = [
       if (sent === undefined || !isEndpoint(signIns.authorization?.get("redirect_uri"), url)) return;
       const got = parametersOf(url).get("state");
       if (got === sent) return;
-      yield { party: "server", says: got === null ? "`state` is missing" : "`state` is another one" };
+      yield { says: got === null ? "`state` is missing" : "`state` is another one" };
     },
   },
   {
@@ -167,10 +166,9 @@ export const grantRules: readonly Rule[] = [
       if (metadata?.authorization_response_iss_parameter_supported !== true) return;
       const issuer = parametersOf(url).get("iss");
       if (issuer === metadata.issuer) return;
-      if (issuer === null) yield { party: "server", says: "`iss` is missing" };
+      if (issuer === null) yield { says: "`iss` is missing" };
       else
         yield {
-          party: "server",
           says: `\`iss\` is ${describeValue(issuer)}, expected ${describeValue(metadata.issuer)}`,
           by: sameIssuer,
         };
@@ -190,7 +188,7 @@ export const grantRules: readonly Rule[] = [
     *check({ request: { url = "" } }, { signIns: { metadata } }) {
       if (metadata === undefined || !parametersOf(url).has("iss")) return;
       if (metadata.authorization_response_iss_parameter_supported !== true)
-        yield { party: "server", says: "`authorization_response_iss_parameter_supported` is not true" };
+        yield { says: "`authorization_response_iss_parameter_supported` is not true" };
     },
   },
   {
@@ -207,7 +205,7 @@ export const grantRules: readonly Rule[] = [
     *check({ request: { url = "" } }, { signIns: { metadata } }) {
       // If the metadata announces it, AU-15 applies.
       const isAnnounced = metadata?.authorization_response_iss_parameter_supported === true;
-      if (!isAnnounced && !parametersOf(url).has("iss")) yield { party: "server", says: "`iss` is missing" };
+      if (!isAnnounced && !parametersOf(url).has("iss")) yield { says: "`iss` is missing" };
     },
   },
   {
@@ -241,7 +239,7 @@ export const grantRules: readonly Rule[] = [
     *check({ response }) {
       if (response?.status !== 200) return;
       if (!/\bno-store\b/i.test(headerOf(response, "cache-control") ?? ""))
-        yield { party: "server", says: "Cache-Control has no no-store", header: "cache-control" };
+        yield { says: "Cache-Control has no no-store", header: "cache-control" };
     },
   },
   {
