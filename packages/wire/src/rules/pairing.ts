@@ -5,7 +5,7 @@ import type { WireMessage } from "../conversation/message.js";
 import type { WireSession } from "../conversation/session.js";
 import { otherSide } from "../recording/frame.js";
 import { inSchema, ofJsonRpc, onMessages } from "./citations.js";
-import { nothing, onlyRequestTo, put, replaced, waitingRequests, without } from "./corrections/edits.js";
+import { byOnly, nothing, put, replaced, waitingRequests, without } from "./corrections/edits.js";
 import { errorCode } from "./json-rpc.js";
 import type { MessageRule } from "./rule.js";
 
@@ -26,9 +26,8 @@ export const pairingRules: readonly MessageRule[] = [
       const { node, context } = subject;
       const { pairing } = context;
       if (pairing?.is === "other type") return replaced(node, "/id", pairing.operation.request.id);
-      const id = onlyRequestTo(subject, session)?.request.id;
-      if (id !== undefined) return put(node, "/id", id);
-      return waitingRequests(subject, otherSide(subject.from), session).length === 0 ? nothing() : undefined;
+      const waiting = waitingRequests(subject, otherSide(subject.from), session);
+      return byOnly(waiting, ({ request }) => put(node, "/id", request.id));
     },
     *check(message, session, revision) {
       const { pairing } = message.context;

@@ -1,10 +1,9 @@
 import { describeValue, isObject, methods, notifications } from "@parlance/mcp/protocol";
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
-import { literalOf, nodeAt } from "../json/json-node.js";
 import { type Frame, otherSide } from "../recording/frame.js";
 import { byEra, isStateless, type PageOf } from "./citations.js";
-import { nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
+import { byOnly, literalAt, nothing, replaced, unusedNumber, waitingRequests } from "./corrections/edits.js";
 import { isAwaited } from "./json-rpc.js";
 import type { MessageRule } from "./rule.js";
 
@@ -32,12 +31,8 @@ export const progressRules: readonly MessageRule[] = [
     page: onPattern("progress#behavior-requirements"),
     correct: ({ subject, session }) => {
       const asked = waitingRequests(subject, otherSide(subject.from), session);
-      const [token, ...others] = asked.flatMap(({ request: { node, frame } }) => {
-        const written = nodeAt(node, "/params/_meta/progressToken");
-        return written === undefined ? [] : [literalOf(written, frame.bytes)];
-      });
-      if (token === undefined) return nothing();
-      return others.length === 0 ? replaced(subject.node, "/params/progressToken", token) : undefined;
+      const tokens = asked.flatMap(({ request }) => literalAt(request, "/params/_meta/progressToken") ?? []);
+      return byOnly(tokens, (token) => replaced(subject.node, "/params/progressToken", token));
     },
     *check({ from, params, operation }, session) {
       const { progressToken } = params;
@@ -122,9 +117,8 @@ export const progressRules: readonly MessageRule[] = [
     doubt: "what the sender believed is not visible on the wire",
     page: onCancellation,
     correct: ({ subject, pointer, session }) => {
-      const [own, ...others] = waitingRequests(subject, subject.from, session);
-      if (own === undefined) return nothing();
-      return others.length === 0 ? replaced(subject.node, pointer, own.request.id) : undefined;
+      const own = waitingRequests(subject, subject.from, session);
+      return byOnly(own, ({ request }) => replaced(subject.node, pointer, request.id));
     },
     *check({ params, operation, frame }, { isWhole, isShared }) {
       if (params.requestId === undefined) return;

@@ -2,7 +2,7 @@ import { describeValue, isObject, metaKeys, methods, notifications } from "@parl
 import type { RecordedOperation, WireMessage } from "../conversation/message.js";
 import { metaOf } from "../conversation/operations.js";
 import { isStateless } from "./citations.js";
-import { before, nothing, put, replaced, waitingRequests } from "./corrections/edits.js";
+import { before, byOnly, nothing, put, replaced, waitingRequests } from "./corrections/edits.js";
 import type { MessageRule } from "./rule.js";
 
 const page = "basic/patterns/subscriptions";
@@ -21,11 +21,8 @@ export const subscriptionRules: readonly MessageRule[] = [
       "the server MUST include `io.modelcontextprotocol/subscriptionId` in `_meta` so the client can correlate the notification with the originating subscription request.",
     page: "basic#meta",
     correct: ({ subject, session }) => {
-      const [open, ...others] = waitingRequests(subject, "client", session).filter(isListening);
-      if (open === undefined) return nothing();
-      return others.length === 0 && open.request.id !== undefined
-        ? put(subject.node, place, open.request.id)
-        : undefined;
+      const open = waitingRequests(subject, "client", session).filter(isListening);
+      return byOnly(open, ({ request }) => put(subject.node, place, request.id));
     },
     *check(message, { isWhole }) {
       if (!isDelivered(message) || !isWhole) return;

@@ -4,7 +4,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { type RecordedOperation, WireMessage } from "../../conversation/message.js";
 import type { WireSession } from "../../conversation/session.js";
 import { type JsonMember, type JsonNode, literalOf, namesIn, nodeAt } from "../../json/json-node.js";
-import { Frame, joined, otherSide, recordedBytes, type Sender } from "../../recording/frame.js";
+import { Frame, joined, recordedBytes, type Sender } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
 
 /** The correction of a rule that forbids the frame. */
@@ -15,15 +15,21 @@ export function header(name: string, value: string | undefined): Correction | un
   return value === undefined ? undefined : { is: "header", name, value };
 }
 
+/** A value of a message as it was written; undefined if it is absent. */
+export function literalAt({ node, frame }: WireMessage, pointer: string): string | undefined {
+  const written = nodeAt(node, pointer);
+  return written && literalOf(written, frame.bytes);
+}
+
 /** Other text in place of a value; undefined without the value. */
 export function replaced(root: JsonNode, pointer: string, text: string | undefined): Correction | undefined {
   const written = nodeAt(root, pointer);
   return written && text !== undefined ? { is: "text", start: written.start, end: written.end, text } : undefined;
 }
 
-/** Another value, or a member that was absent, as the last of its object. */
-export function put(root: JsonNode, pointer: string, text: string): Correction | undefined {
-  if (nodeAt(root, pointer) !== undefined) return replaced(root, pointer, text);
+/** Another value, or a member that was absent, as the last of its object; undefined without the value. */
+export function put(root: JsonNode, pointer: string, text: string | undefined): Correction | undefined {
+  if (text === undefined || nodeAt(root, pointer) !== undefined) return replaced(root, pointer, text);
   const [parent, key] = splitPointer(pointer);
   const member = `${JSON.stringify(key)}:${text}`;
   const object = nodeAt(root, parent);
@@ -194,10 +200,13 @@ export function waitingRequests(
   return near.length > 0 ? near : waiting;
 }
 
-/** The only request of the other side that waited when a message was sent; undefined if there are several, or none. */
-export function onlyRequestTo(message: WireMessage, session: WireSession): RecordedOperation | undefined {
-  const [only, ...others] = waitingRequests(message, otherSide(message.from), session);
-  return others.length === 0 ? only : undefined;
+/** The correction by the only candidate. A message without any should not have been sent; several leave open what was meant. */
+export function byOnly<Candidate>(
+  [only, ...others]: readonly Candidate[],
+  correct: (only: Candidate) => Correction | undefined,
+): Correction | undefined {
+  if (only === undefined) return nothing();
+  return others.length === 0 ? correct(only) : undefined;
 }
 
 /** An integer that a side has used neither as an id nor as a progress token. */

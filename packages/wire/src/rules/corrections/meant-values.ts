@@ -5,9 +5,10 @@ import { checkShape, isObject, type JsonObject, methods, pointerToken } from "@p
 import { changeableLists } from "../../conversation/capability-use.js";
 import type { RecordedOperation, WireMessage } from "../../conversation/message.js";
 import type { WireSession } from "../../conversation/session.js";
-import { literalOf, nodeAt, valueAt } from "../../json/json-node.js";
+import { nodeAt, valueAt } from "../../json/json-node.js";
+import { otherSide } from "../../recording/frame.js";
 import type { Correction, Faulty } from "../rule.js";
-import { isJson, misspelt, onlyRequestTo, put, replaced, unusedNumber, without } from "./edits.js";
+import { isJson, literalAt, misspelt, put, replaced, unusedNumber, waitingRequests, without } from "./edits.js";
 
 /** The members that hold the items of lists, by method. */
 const itemsOf: ReadonlyMap<string, string> = new Map<string, string>([
@@ -17,20 +18,19 @@ const itemsOf: ReadonlyMap<string, string> = new Map<string, string>([
 
 /** The result that a value in its place was meant to be: an empty object, a list in its member, or text as content. */
 export function meantResult({ subject, revision }: Faulty<WireMessage>): Correction | undefined {
-  const { node, operation, frame } = subject;
+  const { node, operation } = subject;
   const { method, from: sender } = operation?.request ?? {};
-  const written = nodeAt(node, "/result");
-  if (method === undefined || sender === undefined || written === undefined) return undefined;
-  const literal = literalOf(written, frame.bytes);
+  const literal = literalAt(subject, "/result");
+  if (method === undefined || sender === undefined || literal === undefined) return undefined;
   const type = revision.era === "stateless" ? ',"resultType":"complete"' : "";
   const items = itemsOf.get(method);
   const value: unknown = subject.member("result");
   const text = typeof value === "string" ? value : literal;
   const proposals = [
-    written.kind === "null" ? `{${type.slice(1)}}` : undefined,
-    written.kind === "array" && items !== undefined ? `{"${items}":${literal}${type}}` : undefined,
-    written.kind === "array" && method === methods.callTool ? `{"content":${literal}${type}}` : undefined,
-    method === methods.callTool && written.kind !== "null"
+    value === null ? `{${type.slice(1)}}` : undefined,
+    Array.isArray(value) && items !== undefined ? `{"${items}":${literal}${type}}` : undefined,
+    Array.isArray(value) && method === methods.callTool ? `{"content":${literal}${type}}` : undefined,
+    method === methods.callTool && value !== null
       ? `{"content":${JSON.stringify([{ type: "text", text }])}${type}}`
       : undefined,
   ];
@@ -112,14 +112,15 @@ const mayBeInput: ReadonlySet<string | undefined> = new Set([methods.elicit, met
 
 /** A request of a server as it is in the stateless era: part of the result of the only request that waits. */
 export function asInputRequest(message: WireMessage, session: WireSession): Correction | undefined {
-  const { method, node, frame } = message;
+  const { method, node, from } = message;
   if (method === methods.ping) return { is: "nothing" };
-  const asked = onlyRequestTo(message, session)?.request;
-  if (asked?.id === undefined || !mayBeInput.has(method)) return undefined;
-  const params = nodeAt(node, "/params");
-  const request = `{"method":"${method}"${params === undefined ? "" : `,"params":${literalOf(params, frame.bytes)}`}}`;
+  const [asked, ...others] = waitingRequests(message, otherSide(from), session);
+  const { id } = asked?.request ?? {};
+  if (id === undefined || others.length > 0 || !mayBeInput.has(method)) return undefined;
+  const params = literalAt(message, "/params");
+  const request = `{"method":"${method}"${params === undefined ? "" : `,"params":${params}`}}`;
   const result = `{"resultType":"input_required","inputRequests":{"input-1":${request}}}`;
-  return replaced(node, "", `{"jsonrpc":"2.0","id":${asked.id},"result":${result}}`);
+  return replaced(node, "", `{"jsonrpc":"2.0","id":${id},"result":${result}}`);
 }
 
 /** A part of a repeated request as the round before it has it. */
@@ -130,23 +131,18 @@ export function asBefore(
   session: WireSession,
 ): Correction | undefined {
   if (pointer === "/id") return replaced(node, pointer, unusedNumber(from, session));
-  if (pointer === "/params") {
-    const state = answer && nodeAt(answer.node, "/result/requestState");
-    return state && put(node, "/params/requestState", literalOf(state, answer.frame.bytes));
-  }
-  const before = nodeAt(request.node, pointer);
-  if (before === undefined) return without(node, pointer);
-  return put(node, pointer, literalOf(before, request.frame.bytes));
+  if (pointer === "/params")
+    return put(node, "/params/requestState", answer && literalAt(answer, "/result/requestState"));
+  const before = literalAt(request, pointer);
+  return before === undefined ? without(node, pointer) : put(node, pointer, before);
 }
 
 /** The last cursor that the server has given for a list, before a request for its next page. */
 export function lastCursor({ method, frame }: WireMessage, { operations }: WireSession): string | undefined {
-  const pages = operations.flatMap(({ request, answer }) =>
-    request.method === method && answer !== undefined && answer.frame.n < frame.n ? [answer] : [],
-  );
-  const last = pages.at(-1);
-  const cursor = last && nodeAt(last.node, "/result/nextCursor");
-  return cursor?.kind === "string" ? literalOf(cursor, last?.frame.bytes ?? new Uint8Array(0)) : undefined;
+  const last = operations.findLast(
+    ({ request, answer }) => request.method === method && answer !== undefined && answer.frame.n < frame.n,
+  )?.answer;
+  return typeof last?.result?.nextCursor === "string" ? literalAt(last, "/result/nextCursor") : undefined;
 }
 
 /** The value of an argument that a header repeats; undefined if the argument is absent or not a scalar. */
