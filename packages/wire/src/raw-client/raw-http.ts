@@ -50,8 +50,8 @@ export class RawHttp implements RawClient {
   /** How many responses so far answer no request that waits. */
   unpairedResponses = 0;
   readonly #options: RawHttpOptions;
-  /** Functions that end the exchanges in flight. */
-  readonly #inFlight = new Set<() => void>();
+  /** The exchanges in flight. */
+  readonly #inFlight = new Set<AbortController>();
   #isClosed = false;
   #version: string | undefined;
   #sessionId: string | undefined;
@@ -91,48 +91,34 @@ export class RawHttp implements RawClient {
       writer.frame(bytes, { s, d: "c2s", ch: "http", req: x });
       onFrame?.({ kind: "sent", frame: new TextDecoder().decode(bytes) });
     }
-    const exchange = this.#exchange();
-    const { signal } = exchange;
+    // Not a signal of `AbortSignal.any`: in Node 20 such a signal can be garbage-collected before it fires.
+    const exchange = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      exchange.abort();
+    }, this.#options.timeout);
+    if (this.#isClosed) exchange.abort();
+    this.#inFlight.add(exchange);
+    const done = (): void => void this.#inFlight.delete(exchange);
     try {
       const body = method === "POST" ? { body: bytes } : {};
-      const response = await fetch(url, { method, headers, signal, redirect: "manual", ...body });
+      const response = await fetch(url, { method, headers, signal: exchange.signal, redirect: "manual", ...body });
       const { status } = response;
       writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "res", status, headers: [...response.headers] }));
       this.#sessionId ??= response.headers.get(mcpHeaders.session) ?? undefined;
-      if (typeof read !== "string") exchange.clearTimeout();
-      const reply = await this.#read(response, { x, id, read, done: exchange.done });
+      if (typeof read !== "string") clearTimeout(timer);
+      const reply = await this.#read(response, { x, id, read, done });
       writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "end" }));
       return reply;
     } catch (error) {
-      exchange.done();
+      done();
       const why = messageOf(error);
       writer.write((n, t) => ({ k: "h", n, t, s, x, ph: "abort", why }));
-      return { ...noAnswer(exchange.isLate() ? "no answer in time" : "the server ended"), error };
+      return { ...noAnswer(isLate ? "no answer in time" : "the server ended"), error };
     } finally {
-      exchange.clearTimeout();
+      clearTimeout(timer);
     }
-  }
-
-  /**
-   * A signal that ends one exchange. Not made by `AbortSignal.any`: in Node 20 such a signal can be garbage-collected before it
-   * fires.
-   */
-  #exchange(): { signal: AbortSignal; isLate: () => boolean; clearTimeout: () => void; done: () => void } {
-    const controller = new AbortController();
-    let late = false;
-    const abort = (): void => controller.abort();
-    const timer = setTimeout(() => {
-      late = true;
-      abort();
-    }, this.#options.timeout);
-    if (this.#isClosed) abort();
-    this.#inFlight.add(abort);
-    return {
-      signal: controller.signal,
-      isLate: () => late,
-      clearTimeout: () => clearTimeout(timer),
-      done: () => void this.#inFlight.delete(abort),
-    };
   }
 
   /** Ends the HTTP session and every open request. Resolves to 0. */
@@ -147,7 +133,7 @@ export class RawHttp implements RawClient {
   /** Ends the exchanges in flight; a later one ends at once. */
   readonly #end = (): void => {
     this.#isClosed = true;
-    for (const abort of this.#inFlight) abort();
+    for (const exchange of this.#inFlight) exchange.abort();
   };
 
   #headersFor(bytes: Uint8Array, { method = "POST", headers: ofRequest = {} }: RawRequest): Headers {
