@@ -111,7 +111,7 @@ export class RawChannel implements RawClient {
     if ("exit" in channel && !this.#hasExited)
       writer.write((n, t) => ({ k: "l", n, s: session, t, ev: "stdin-end", d: "c2s" }));
     const { unfinished } = this.#channel;
-    if (unfinished !== undefined) this.#recordRest(unfinished);
+    if (unfinished !== undefined) this.#recordReceived(unfinished.head, "", unfinished.bytes);
     const before = performance.now();
     await this.#channel.close();
     stop?.removeEventListener("abort", this.#stop); // A program may pass one signal to many channels.
@@ -135,20 +135,17 @@ export class RawChannel implements RawClient {
   #record(tapped: Tapped): void {
     const { writer, session: s, onFrame } = this.#options;
     onFrame?.(tapped);
-    if (tapped.kind === "ended") return;
-    const nl = "\n";
-    if (tapped.kind === "sent") writer.frame(encoder.encode(tapped.frame), { s, d: "c2s", ch: "stdin", nl });
-    else if (tapped.kind === "received") writer.frame(encoder.encode(tapped.frame), { s, d: "s2c", ch: "stdout", nl });
-    else if (tapped.refusal.reason === "truncated") this.#recordRest(tapped.refusal);
-    else {
-      const { head, bytes } = tapped.refusal;
-      writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl }, bytes);
+    if (tapped.kind === "sent") writer.frame(encoder.encode(tapped.frame), { s, d: "c2s", ch: "stdin", nl: "\n" });
+    else if (tapped.kind === "received") this.#recordReceived(tapped.frame, "\n");
+    else if (tapped.kind === "refused") {
+      const { reason, head, bytes } = tapped.refusal;
+      this.#recordReceived(head, reason === "truncated" ? "" : "\n", bytes);
     }
   }
 
-  /** Records a last line that has no end. */
-  #recordRest({ head, bytes }: { readonly head: string; readonly bytes: number }): void {
+  /** Records a line of the server, of which only the head may be known. A last line may have no end. */
+  #recordReceived(head: string, nl: "" | "\n", bytes?: number): void {
     const { writer, session: s } = this.#options;
-    writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl: "" }, bytes);
+    writer.frame(encoder.encode(head), { s, d: "s2c", ch: "stdout", nl }, bytes);
   }
 }
