@@ -144,7 +144,7 @@ class Unexpected extends Error {
 }
 
 const markLength = 3;
-const words = { t: "true", f: "false", n: "null" } as const;
+const words = ["true", "false", "null"] as const;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const stringEscape = /^\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/;
 const simpleEscape = /^\\u[0-9a-fA-F]{0,3}$|^\\$/;
@@ -258,9 +258,7 @@ class Scanner {
 
   #word(code: number | undefined): JsonNode {
     const start = this.#at;
-    const word = words[String.fromCharCode(code ?? 0) as keyof typeof words] as
-      | (typeof words)["t" | "f" | "n"]
-      | undefined;
+    const word = words.find((each) => each.charCodeAt(0) === code);
     if (word === undefined) throw this.#unexpected("a value");
     const written = literalOf({ start, end: start + word.length }, this.#bytes);
     if (written === word) {
