@@ -93,7 +93,7 @@ function resultsOf(report: CheckReport): readonly SarifResult[] {
       return { rule: protocolRule(verdict), level: level(demanded), text, line, pointer, properties };
     }),
     ...recordingFindings(report).map(
-      ({ concern, mayFail, text, line }): SarifResult => ({
+      ({ concern, mayFail = true, text, line }): SarifResult => ({
         rule: ownRules[concern],
         level: mayFail ? level(concern) : "note",
         text,

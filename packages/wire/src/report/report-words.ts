@@ -92,8 +92,8 @@ interface RecordingFinding {
   readonly text: string;
   /** The line of the recording that it is about. */
   readonly line?: number | undefined;
-  /** Whether it fails a report that has its concern in `failOn`. */
-  readonly mayFail: boolean;
+  /** Whether it fails a report that has its concern in `failOn`. Default: true. */
+  readonly mayFail?: boolean;
 }
 
 /** The findings of a report that no rule has made, by their concerns. */
@@ -103,16 +103,10 @@ export function recordingFindings(report: CheckReport): readonly RecordingFindin
     ...pending.map(({ pending: each, line }): RecordingFinding => {
       return { concern: "pending", text: wording.pending(each), line, mayFail: each.state === "unanswered" };
     }),
-    ...crashes.map(({ crash, line }): RecordingFinding => {
-      return { concern: "crash", text: wording.crash(crash), line, mayFail: true };
-    }),
-    ...(tally.frames > 0 ? [] : [{ concern: "empty", text: wording.empty, mayFail: true } as const]),
-    ...gaps.map(({ gap, line }): RecordingFinding => {
-      return { concern: "gap", text: wording.gap(gap), line, mayFail: true };
-    }),
-    ...damages.map((damage): RecordingFinding => {
-      return { concern: "damage", text: wording.damage(damage), line: damage.line, mayFail: true };
-    }),
+    ...crashes.map(({ crash, line }) => ({ concern: "crash", text: wording.crash(crash), line }) as const),
+    ...(tally.frames > 0 ? [] : [{ concern: "empty", text: wording.empty } as const]),
+    ...gaps.map(({ gap, line }) => ({ concern: "gap", text: wording.gap(gap), line }) as const),
+    ...damages.map((damage) => ({ concern: "damage", text: wording.damage(damage), line: damage.line }) as const),
   ];
 }
 
