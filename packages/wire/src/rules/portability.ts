@@ -54,27 +54,24 @@ const limits: readonly Limit[] = [
     demands:
       "The inputSchema has only the keywords of the provider's subset of OpenAPI, where it is passed as `parameters`",
     page: geminiSchema,
-    refused: (definition) => keywords(definition, (keyword) => !geminiKeywords.has(keyword)),
+    refused: keywords((keyword) => !geminiKeywords.has(keyword)),
   },
   {
     id: "K-4",
     provider: "Gemini",
     demands: "The type of a schema is one type, and no list",
     page: "https://github.com/n8n-io/n8n/issues/15553",
-    refused: (definition) =>
-      keywords(definition, (keyword, { type }) => keyword === "type" && Array.isArray(type), "a list of types"),
+    refused: keywords((keyword, { type }) => keyword === "type" && Array.isArray(type), "a list of types"),
   },
   {
     id: "K-5",
     provider: "Gemini",
     demands: "The values of an enum are strings",
     page: geminiSchema,
-    refused: (definition) =>
-      keywords(
-        definition,
-        (keyword, schema) => keyword === "enum" && hasOthers(schema.enum),
-        "an enum of other values than strings",
-      ),
+    refused: keywords(
+      (keyword, schema) => keyword === "enum" && hasOthers(schema.enum),
+      "an enum of other values than strings",
+    ),
   },
   {
     id: "K-6",
@@ -124,12 +121,10 @@ const limits: readonly Limit[] = [
     provider: "Gemini",
     demands: "The members in `required` are among `properties`",
     page: "https://github.com/anomalyco/opencode/issues/3140",
-    refused: (definition) =>
-      keywords(
-        definition,
-        (keyword, schema) => keyword === "required" && requiresOthers(schema),
-        "a required member that is not in properties",
-      ),
+    refused: keywords(
+      (keyword, schema) => keyword === "required" && requiresOthers(schema),
+      "a required member that is not in properties",
+    ),
   },
 ];
 
@@ -170,7 +165,7 @@ function atTop(...names: readonly string[]): Limit["refused"] {
 }
 
 function anywhere(...names: readonly string[]): Limit["refused"] {
-  return (definition) => keywords(definition, (keyword) => names.includes(keyword));
+  return keywords((keyword) => names.includes(keyword));
 }
 
 function requiresOthers({ required, properties = {} }: JsonObject): boolean {
@@ -183,23 +178,21 @@ function hasOthers(values: unknown): boolean {
 }
 
 /** The first place of each keyword of an inputSchema that a test selects, and the number of further places. */
-function* keywords(
-  { inputSchema }: JsonObject,
-  selects: (keyword: string, schema: JsonObject) => boolean,
-  name?: string,
-): Iterable<Place> {
-  const found = new Map<string, { readonly pointer: string; count: number }>();
-  for (const { schema, pointer } of schemasIn(inputSchema, "/inputSchema"))
-    for (const keyword of Object.keys(schema)) {
-      if (!selects(keyword, schema)) continue;
-      const place = found.get(keyword) ?? { pointer: `${pointer}/${pointerToken(keyword)}`, count: 0 };
-      place.count += 1;
-      found.set(keyword, place);
+function keywords(selects: (keyword: string, schema: JsonObject) => boolean, name?: string): Limit["refused"] {
+  return function* ({ inputSchema }) {
+    const found = new Map<string, { readonly pointer: string; count: number }>();
+    for (const { schema, pointer } of schemasIn(inputSchema, "/inputSchema"))
+      for (const keyword of Object.keys(schema)) {
+        if (!selects(keyword, schema)) continue;
+        const place = found.get(keyword) ?? { pointer: `${pointer}/${pointerToken(keyword)}`, count: 0 };
+        place.count += 1;
+        found.set(keyword, place);
+      }
+    for (const [keyword, { pointer, count }] of found) {
+      const more = count === 1 ? "" : ` (${count} times)`;
+      yield { pointer, what: `${name ?? describeValue(keyword)}${more}` };
     }
-  for (const [keyword, { pointer, count }] of found) {
-    const more = count === 1 ? "" : ` (${count} times)`;
-    yield { pointer, what: `${name ?? describeValue(keyword)}${more}` };
-  }
+  };
 }
 
 /** Keywords with one schema, with schemas by name, and with a list of schemas. */
