@@ -281,9 +281,7 @@ const compilations = new WeakMap<JsonObject, Compilation>();
 
 /** Compiles each schema once: a tool is called more often than it is listed. */
 function compiled(schema: JsonObject): Compilation {
-  const known = compilations.get(schema);
-  if (known !== undefined) return known;
-  const compilation = tryCompile(schema);
+  const compilation = compilations.get(schema) ?? tryCompile(schema);
   compilations.set(schema, compilation);
   return compilation;
 }
