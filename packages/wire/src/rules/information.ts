@@ -1,7 +1,6 @@
 import { escapeControls } from "@parlance/mcp/jsonrpc";
 import { methods, pointerToken } from "@parlance/mcp/protocol";
 import { type JsonNode, literalOf, nodeAt, stringOf } from "../json/json-node.js";
-import type { FrameEntry } from "../recording/entry.js";
 import { ofJson, onStdio } from "./citations.js";
 import { membersAround, replaced, without } from "./corrections/edits.js";
 import type { Correction, Finding, FrameReading, Rule } from "./rule.js";
@@ -90,7 +89,8 @@ export const informationRules: readonly Rule[] = [
       if (pairing?.is !== "answer" || operation === undefined || method === undefined || method === methods.listen)
         return;
       const usual = session.usualTime(method);
-      const took = entry.t - arrivalOf(operation.request.frame.entry);
+      const { t, t1: arrival = t } = operation.request.frame.entry;
+      const took = entry.t - arrival;
       if (usual !== undefined && took > 4 * usual)
         yield { says: `it took ${milliseconds(took)}, where most take up to ${milliseconds(usual)}`, pointer: "/id" };
     },
@@ -211,10 +211,6 @@ const surrogate = /\p{Surrogate}/u;
 
 function quoted(key: string): string {
   return escapeControls(JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key));
-}
-
-function arrivalOf({ t, t1 = t }: FrameEntry): number {
-  return t1;
 }
 
 function milliseconds(time: number): string {

@@ -160,7 +160,8 @@ export const statelessRules: readonly MessageRule[] = [
       if (frame.entry.req !== undefined || before === undefined) return;
       const [is, was] = [metaOf(params), metaOf(before.params)];
       for (const key of [metaKeys.protocolVersion, metaKeys.clientCapabilities]) {
-        if (is[key] === undefined || was[key] === undefined || same(is[key], was[key])) continue;
+        if (is[key] === undefined || was[key] === undefined) continue;
+        if (JSON.stringify(is[key]) === JSON.stringify(was[key])) continue;
         yield {
           says: `it is not what the request in frame ${before.frame.n} says`,
           pointer: `/params/_meta/${key.replace("/", "~1")}`,
@@ -181,8 +182,4 @@ export function extensionsOf(params: JsonObject = {}): readonly string[] {
   const capabilities = metaOf(params)[metaKeys.clientCapabilities];
   const extensions = isObject(capabilities) ? capabilities.extensions : undefined;
   return isObject(extensions) ? Object.keys(extensions) : [];
-}
-
-function same(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
