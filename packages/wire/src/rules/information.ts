@@ -29,10 +29,11 @@ export const informationRules: readonly Rule[] = [
     correct: ({ subject: { frame, json }, pointer }) => {
       const { root } = json;
       const node = root && nodeAt(root, pointer);
-      const literal = node === undefined ? "" : literalOf(node, frame.bytes);
+      if (node?.kind !== "number") return undefined;
+      const literal = literalOf(node, frame.bytes);
       const read = String(Number(literal));
       // 1.0 is 1, but 12345678901234567890 is not 12345678901234567000: that number needs another type.
-      return root && isSameNumber(literal, read) ? replaced(root, pointer, read) : undefined;
+      return root && digitsOf(literal) === digitsOf(read) ? replaced(root, pointer, read) : undefined;
     },
     on: "frame",
     check: (reading) => findings(reading, changedNumber),
@@ -114,13 +115,7 @@ function withoutFirst(root: JsonNode, pointer: string): Correction | undefined {
   return members.filter((each) => each.key === key).length > 2 ? undefined : without(root, pointer);
 }
 
-/** Whether two literals are the same number, digit by digit. */
-function isSameNumber(one: string, other: string): boolean {
-  const [first, second] = [one, other].map(digitsOf);
-  return first !== undefined && first === second;
-}
-
-/** The digits of a number without a needless zero, and its exponent; undefined for infinity. */
+/** The digits of a number without a needless zero, and its exponent: equal for equal numbers. Undefined for infinity. */
 function digitsOf(literal: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(literal) ?? [];
