@@ -17,7 +17,7 @@ export interface PageHeld {
   /** The id as written. */
   readonly id: string | undefined;
   readonly kind: "request" | "notification" | "response" | "text";
-  /** Whether a person can answer in place of the receiver: for a request, over HTTP only of the client. */
+  /** Whether a person can answer in place of the receiver: for requests; over HTTP, only for those of the client. */
   readonly isAnswerable: boolean;
   readonly bytes: number;
   /** Whether its bytes are UTF-8, so that it can be edited. */

@@ -7,7 +7,7 @@ import type { Faulty, Finding, MessageRule } from "./rule.js";
 type MessagePart = Parameters<typeof checkShape>[1];
 type ShapeFault = ReturnType<typeof checkShape>[number];
 
-/** What the rules on shapes share: each part must match its declaration in the schema. */
+/** The members that all rules on shapes have: each part must match its declaration in the schema. */
 const ofShape = {
   level: "must",
   party: "either",

@@ -86,7 +86,7 @@ function placeOf({ frame, filter }: OpenFlags): string {
   return path + query === "" ? "" : `&${path}${query}`;
 }
 
-/** What the page of a recording shows beside it. */
+/** The additions to a recording on its page. */
 interface ShownBeside extends Pick<Shown, "interception" | "replay"> {
   /** The recording to compare it with. */
   readonly before?: string | undefined;

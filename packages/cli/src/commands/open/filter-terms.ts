@@ -56,7 +56,7 @@ function fileOf(name: string, env: NodeJS.ProcessEnv): string {
   return join(stateDirectory(env), `${name}.json`);
 }
 
-/** Saves a filter, or forgets it; gives those that are saved then, newest first. */
+/** Saves or forgets a filter. Returns the saved filters, newest first. */
 export async function saveFilter(filter: string, saved: boolean, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   const others = ((await readKept("filters", env)) ?? []).filter((each) => each !== filter);
   const kept = (saved ? [filter, ...others] : others).slice(0, most);

@@ -363,7 +363,7 @@ function stepUpScopes(challenge: Challenge | undefined): readonly string[] | und
   return challenge?.status === 403 ? (challenge.scopes ?? []) : undefined;
 }
 
-/** Whether a challenge for more scopes brings none that the tokens lack. */
+/** Whether the tokens have every scope that a challenge asks for. */
 export function hasScopes({ scopes }: Tokens, challenge: Challenge | undefined): boolean {
   return stepUpScopes(challenge)?.every((scope) => scopes.includes(scope)) ?? true;
 }

@@ -104,7 +104,7 @@ export function duplicateMemberIn(text: string, parsed?: unknown): string | unde
     .find((found) => found !== undefined);
 }
 
-/** A JSON pointer to a member that stands twice in the object whose brace is at `start`, or in one that is looked into. */
+/** A JSON pointer to a member that occurs twice in the object whose brace is at `start`, or in one of its `nested` members. */
 function duplicateAt(text: string, start: number, nested: Nested, pointer: string): string | undefined {
   const names = new Set<string>();
   for (const { name, from } of membersAt(text, start)) {

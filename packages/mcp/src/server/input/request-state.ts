@@ -161,7 +161,7 @@ export function createStateSeal(options: StateSealOptions = {}): StateSeal {
         (await key) as CryptoKey,
         text,
       );
-      // The vector has a multiple of three bytes, so that these texts together are the text of all bytes.
+      // The length of the vector is a multiple of three, so the two texts together are the Base64 of all bytes.
       const encoded = version + encodeBase64Url(iv) + encodeBase64Url(new Uint8Array(sealed));
       if (encoded.length > maxSealedLength) {
         throw new RangeError(
