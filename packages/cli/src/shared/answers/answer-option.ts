@@ -6,7 +6,7 @@ import { isObject } from "@parlance/mcp/protocol";
 import { type Command, InvalidArgumentError } from "commander";
 import { parsedJson } from "../parsed-json.js";
 
-/** What an answer of the command line says to each kind of input request of the server. */
+/** The answers of one `--answer`, by the kind of input request; undefined for a kind that it does not answer. */
 interface WrittenAnswer {
   readonly form?: ElicitResult;
   /** The answer to a URL elicitation. */
